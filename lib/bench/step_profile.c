@@ -220,7 +220,8 @@ step_profile_tasks(struct step_profile_job *j, double *ready)
 	}
 	for (int i = p->n - 1; i >= 0; i--) {
 		at += back[i];
-		for (; k >= 0 && g->param[k].offset >= p->final_from[i]; k--)
+		for (; k >= 0 && g->param[k].offset >= p->buffers[i].final_from;
+		    k--)
 			ready[k] = at / backward;
 	}
 	for (; k >= 0; k--)

@@ -36,7 +36,7 @@ plan_alike(const struct plan *p, int a, int b)
 		if (!task_alike(&p->task[i], &p->task[k]) ||
 		    p->task[i].materialized != p->task[k].materialized ||
 		    (p->task[i].alias_of == i) != (p->task[k].alias_of == k) ||
-		    p->has_dy[i] != p->has_dy[k])
+		    p->buffers[i].has_dy != p->buffers[k].has_dy)
 			return 0;
 	return i == k || (i >= p->n && k >= p->n);
 }

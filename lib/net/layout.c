@@ -93,39 +93,37 @@ layout_backward_at(const struct plan *p, int i)
 	return 2 * p->n - 1 - p->task[i].fused_into;
 }
 
-/* [n] lifetimes of the buffers, in the times of plan_lay_out. */
-struct layout_lives {
-	int *first;			/* first write of dy */
-	/*
-	 * Last read of y.  If y is recomputed: last read in the forward pass.
-	 */
-	int *last;
-	/* Reads of a recomputed y in the backward pass; ends 0: none. */
-	int *again, *ends;
-	int *keep;			/* last read of saved */
+/* The lifetimes of the buffers of a task, in the times of plan_lay_out. */
+struct layout_life {
+	int first;			/* first write of dy */
+	int last;			/* last read of y; of a recomputed y: in
+					 * the forward pass */
+	int again, ends;		/* reads of a recomputed y in the
+					 * backward pass; ends 0: none */
+	int keep;			/* last read of saved */
 };
 
 static void
-layout_read_at(const struct plan *p, struct layout_lives *l, int from, int time)
+layout_read_at(const struct plan *p, struct layout_life *l, int from, int time)
 {
 	int lies = p->task[from].alias_of, by = p->task[from].fused_into;
 
-	if (time > l->keep[by])
-		l->keep[by] = time;
+	if (time > l[by].keep)
+		l[by].keep = time;
 	if (time < p->n || !p->task[lies].recompute) {
-		if (time > l->last[lies])
-			l->last[lies] = time;
+		if (time > l[lies].last)
+			l[lies].last = time;
 		return;
 	}
-	if (l->ends[lies] == 0 || time < l->again[lies])
-		l->again[lies] = time;
-	if (time > l->ends[lies])
-		l->ends[lies] = time;
+	if (l[lies].ends == 0 || time < l[lies].again)
+		l[lies].again = time;
+	if (time > l[lies].ends)
+		l[lies].ends = time;
 }
 
 /* Record that task ${i} reads its inputs at ${time}. */
 static void
-layout_read_inputs(const struct plan *p, struct layout_lives *l, int i,
+layout_read_inputs(const struct plan *p, struct layout_life *l, int i,
     int time)
 {
 	for (int k = plan_next(p, i, -1); k < p->n; k = plan_next(p, i, k))
@@ -142,42 +140,41 @@ layout_read_inputs(const struct plan *p, struct layout_lives *l, int i,
  * this loop visits later and which are recomputed first.
  */
 static void
-layout_find_recomputes(struct plan *p, struct layout_lives *l)
+layout_find_recomputes(struct plan *p, struct layout_life *l)
 {
 	for (int i = p->n - 1; i >= 0; i--) {
 		int time = 2 * p->n;
 
-		p->recompute_before[i] = -1;
+		p->buffers[i].recompute_before = -1;
 		for (int k = plan_next(p, i, -1); k < p->n;
 		    k = plan_next(p, i, k)) {
-			p->task[k].recompute &= l->ends[k] > 0;
-			if (p->task[k].recompute && l->again[k] < time)
-				time = l->again[k];
+			p->task[k].recompute &= l[k].ends > 0;
+			if (p->task[k].recompute && l[k].again < time)
+				time = l[k].again;
 		}
 		if (time == 2 * p->n)
 			continue;
-		p->recompute_before[i] = 2 * p->n - 1 - time;
+		p->buffers[i].recompute_before = 2 * p->n - 1 - time;
 		for (int k = plan_next(p, i, -1); k < p->n;
 		    k = plan_next(p, i, k))
-			l->again[k] = time;
+			l[k].again = time;
 		layout_read_inputs(p, l, i, time);
 	}
 }
 
-/* Find the first and last use of each buffer, by the reads of all tasks. */
-static struct layout_lives
+/*
+ * Find the first and last use of each buffer, by the reads of all tasks.  The
+ * caller frees the result, one element a task.
+ */
+static struct layout_life *
 layout_lives_of(struct plan *p)
 {
-	size_t n = (size_t)p->n;
-	struct layout_lives l = { xcalloc(n, sizeof(int)),
-	    xcalloc(n, sizeof(int)),
-		xcalloc(n, sizeof(int)), xcalloc(n, sizeof(int)),
-		xcalloc(n, sizeof(int)) };
+	struct layout_life *l = xcalloc((size_t)p->n, sizeof(*l));
 
 	for (int i = 0; i < p->n; i++) {
-		l.last[i] = p->task[i].fused_into;
-		l.keep[i] = p->task[i].no_grad ? i : layout_backward_at(p, i);
-		l.first[i] = layout_backward_at(p, i);
+		l[i].last = p->task[i].fused_into;
+		l[i].keep = p->task[i].no_grad ? i : layout_backward_at(p, i);
+		l[i].first = layout_backward_at(p, i);
 	}
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
@@ -187,21 +184,21 @@ layout_lives_of(struct plan *p)
 
 			if (p->task[from].fused_into == t->fused_into)
 				continue;	/* internal to the fused task */
-			layout_read_at(p, &l, from, t->fused_into);
+			layout_read_at(p, l, from, t->fused_into);
 			if (task_reads(t) & READS_X)
-				layout_read_at(p, &l, from,
+				layout_read_at(p, l, from,
 				    layout_backward_at(p, i));
-			if (layout_backward_at(p, i) < l.first[from])
-				l.first[from] = layout_backward_at(p, i);
+			if (layout_backward_at(p, i) < l[from].first)
+				l[from].first = layout_backward_at(p, i);
 		}
 		if (task_reads(t) & READS_Y)
-			layout_read_at(p, &l, i, layout_backward_at(p, i));
+			layout_read_at(p, l, i, layout_backward_at(p, i));
 	}
 	/* The caller reads scores and losses after the passes. */
 	for (int i = 0; i < p->graph->heads; i++)
-		l.last[p->graph->head[i].scores] =
-		    l.last[p->graph->head[i].loss] = 2 * p->n - 1;
-	layout_find_recomputes(p, &l);
+		l[p->graph->head[i].scores].last =
+		    l[p->graph->head[i].loss].last = 2 * p->n - 1;
+	layout_find_recomputes(p, l);
 	return l;
 }
 
@@ -225,46 +222,39 @@ plan_lay_out(struct plan *p)
 {
 	int n = 0, end = 2 * p->n - 1;
 	struct plan_block *b = xcalloc(5 * (size_t)p->n + 1, sizeof(*b));
-	struct layout_lives l = layout_lives_of(p);
+	struct layout_life *l = layout_lives_of(p);
 
 	layout_add(b, &n, (struct plan_block){ staging_buffer_bytes(p->staging),
 	    &p->staging_at, 0, end, 0, 0 });
 	for (int i = 0; i < p->n; i++) {
 		const struct task *t = &p->task[i];
+		struct plan_buffers *at = &p->buffers[i];
 		size_t bytes = device_bytes(p->device, &t->out);
-		int again = p->recompute_before[i] >= 0 ?
-		    end - p->recompute_before[i] : t->no_grad ? 0 :
+		int again = at->recompute_before >= 0 ?
+		    end - at->recompute_before : t->no_grad ? 0 :
 		    layout_backward_at(p, i);
 		int back = again > 0 ? layout_backward_at(p, i) : 0;
 
 		if (t->fused_into == i) {
-			layout_add(b, &n,
-			    (struct plan_block){ layout_bytes_of(t->impl->saved,
-			    t), &p->saved_at[i], i, l.keep[i], 0, 0 });
-			layout_add(b, &n,
-			    (struct plan_block){
+			layout_add(b, &n, (struct plan_block){
+			    layout_bytes_of(t->impl->saved, t), &at->saved, i,
+			    l[i].keep, 0, 0 });
+			layout_add(b, &n, (struct plan_block){
 			    layout_bytes_of(t->impl->packed_bytes, t),
-			    &p->kept_at[i], 0, end, 0, 0 });
-			layout_add(b, &n,
-			    (struct plan_block){
-			    layout_bytes_of(t->impl->scratch, t),
-			    &p->scratch_at[i], i, i, again, back });
+			    &at->packed, 0, end, 0, 0 });
+			layout_add(b, &n, (struct plan_block){
+			    layout_bytes_of(t->impl->scratch, t), &at->scratch,
+			    i, i, again, back });
 		}
 		if (t->materialized)
-			layout_add(b, &n,
-			    (struct plan_block){ bytes, &p->y_at[i],
-			    t->fused_into, l.last[i], l.again[i],
-			    t->recompute ? l.ends[i] : 0 });
-		if (p->has_dy[i])
-			layout_add(b, &n,
-			    (struct plan_block){ bytes, &p->dy_at[i],
-			    l.first[i], back, 0, 0 });
+			layout_add(b, &n, (struct plan_block){ bytes, &at->y,
+			    t->fused_into, l[i].last, l[i].again,
+			    t->recompute ? l[i].ends : 0 });
+		if (at->has_dy)
+			layout_add(b, &n, (struct plan_block){ bytes, &at->dy,
+			    l[i].first, back, 0, 0 });
 	}
 	p->arena = plan_place(b, n);
 	free(b);
-	free(l.first);
-	free(l.last);
-	free(l.again);
-	free(l.ends);
-	free(l.keep);
+	free(l);
 }

@@ -27,7 +27,7 @@ plan_set_marks(struct plan *p)
 			if (p->graph->op[k].nparam > 0)
 				mark = p->graph->param[p->graph->op[k].param].
 				    offset;
-		p->final_from[i] = mark;
+		p->buffers[i].final_from = mark;
 	}
 }
 
@@ -52,8 +52,8 @@ plan_set_gradients(struct plan *p)
 				if (!t->needs_input_grad[j] ||
 				    p->task[from].fused_into == time)
 					continue;
-				t->accumulate[j] = p->has_dy[from];
-				p->has_dy[from] = 1;
+				t->accumulate[j] = p->buffers[from].has_dy;
+				p->buffers[from].has_dy = 1;
 			}
 		}
 }
@@ -124,14 +124,7 @@ plan_new_part(const struct graph *g, struct device *d,
 	p->weights_changed = 1;
 	p->n = g->nop;
 	p->task = xcalloc(n, sizeof(*p->task));
-	p->y_at = xcalloc(n, sizeof(size_t));
-	p->dy_at = xcalloc(n, sizeof(size_t));
-	p->saved_at = xcalloc(n, sizeof(size_t));
-	p->kept_at = xcalloc(n, sizeof(size_t));
-	p->scratch_at = xcalloc(n, sizeof(size_t));
-	p->recompute_before = xcalloc(n, sizeof(int));
-	p->has_dy = xcalloc(n, 1);
-	p->final_from = xcalloc(n, sizeof(size_t));
+	p->buffers = xcalloc(n, sizeof(*p->buffers));
 	p->staging = staging_buffer_new(d, &g->needs, input, g->heads);
 	p->captures = capture_cache_new();
 	if (graph_shapes(g, input, out, &p->macs) != 0)
@@ -170,14 +163,7 @@ plan_free(struct plan *p)
 	staging_buffer_free(p->staging);
 	free(p->input);
 	free(p->task);
-	free(p->y_at);
-	free(p->dy_at);
-	free(p->saved_at);
-	free(p->kept_at);
-	free(p->scratch_at);
-	free(p->recompute_before);
-	free(p->has_dy);
-	free(p->final_from);
+	free(p->buffers);
 	free(p);
 }
 
@@ -194,19 +180,21 @@ static void
 plan_bind_arena(struct plan *p, char *a)
 {
 	for (int i = 0; i < p->n; i++) {
+		const struct plan_buffers *at = &p->buffers[i];
 		struct task *t = &p->task[i];
 
-		t->y = a + p->y_at[i];
-		t->dy = p->has_dy[i] ? a + p->dy_at[i] : NULL;
-		t->saved = a + p->saved_at[i];
-		t->packed_weights = a + p->kept_at[i];
-		t->scratch = a + p->scratch_at[i];
+		t->y = a + at->y;
+		t->dy = at->has_dy ? a + at->dy : NULL;
+		t->saved = a + at->saved;
+		t->packed_weights = a + at->packed;
+		t->scratch = a + at->scratch;
 		for (int j = 0; j < t->op->nin; j++) {
 			int from = t->op->in[j];
 
-			t->x[j] = a + p->y_at[p->task[from].alias_of];
-			t->dx[j] = t->needs_input_grad[j] && p->has_dy[from] ?
-			    a + p->dy_at[from] : NULL;
+			at = &p->buffers[from];
+			t->x[j] = a + p->buffers[p->task[from].alias_of].y;
+			t->dx[j] = t->needs_input_grad[j] && at->has_dy ?
+			    a + at->dy : NULL;
 		}
 	}
 }
@@ -320,7 +308,7 @@ plan_next_recompute(const struct plan *p, int i, int k)
 {
 	do
 		k++;
-	while (k < p->n && p->recompute_before[k] != i);
+	while (k < p->n && p->buffers[k].recompute_before != i);
 	return k;
 }
 
@@ -350,9 +338,9 @@ plan_run_backward(void *arg)
 			task_backward(&p->task[i]);
 		}
 		/* Record a mark only if this task has completed gradients. */
-		if (b->final != NULL && p->final_from[i] < mark)
+		if (b->final != NULL && p->buffers[i].final_from < mark)
 			device_event_record(p->device, b->final,
-			    mark = p->final_from[i]);
+			    mark = p->buffers[i].final_from);
 	}
 }
 
@@ -395,9 +383,9 @@ plan_explain(const struct plan *p, FILE *f)
 		fprintf(f, "%s\t%s\t%zu\t%s", b.data, dims_text(&t->out, shape),
 		    t->impl->saved != NULL && !t->no_grad ? t->impl->saved(t) :
 		    0, made);
-		if (p->recompute_before[i] >= 0)
+		if (p->buffers[i].recompute_before >= 0)
 			fprintf(f, ", recomputed before the gradients of %s",
-			    p->task[p->recompute_before[i]].op->name);
+			    p->task[p->buffers[i].recompute_before].op->name);
 		fputc('\n', f);
 		buffer_free(&b);
 	}

@@ -13,6 +13,17 @@
 
 #include "backend/backend.h"
 
+/* The buffers of a task, and when it runs and is final. */
+struct plan_buffers {
+	size_t y, dy, saved, packed, scratch;	/* offsets in the arena */
+	int has_dy;			/* 1: dy has a buffer */
+	int recompute_before;		/* task before whose backward pass this
+					 * one is recomputed; -1: never */
+	size_t final_from;		/* after its backward pass the gradients
+					 * from this element of the flat buffer
+					 * to its end are final */
+};
+
 struct plan {
 	struct dims *input;		/* [streams] of one microbatch */
 	int training;
@@ -20,21 +31,9 @@ struct plan {
 	int repeats;			/* task.repeats */
 	int n;				/* number of tasks, one per op */
 	struct task *task;
-	/* [n] offsets in the arena. */
-	size_t *y_at, *dy_at, *saved_at, *kept_at, *scratch_at;
+	struct plan_buffers *buffers;	/* [n] */
 	size_t staging_at;		/* offset of the staging buffer */
 	size_t arena;			/* bytes of the arena */
-	char *has_dy;			/* [n] 1: dy has a buffer */
-	/*
-	 * [n] Task i is recomputed before the backward pass of task remake[i];
-	 * -1: never.
-	 */
-	int *recompute_before;
-	/*
-	 * [n] After the backward pass of task i, the gradients from element
-	 * mark[i] of the flat buffer to its end are final.
-	 */
-	size_t *final_from;
 	double macs;			/* multiply-adds of a forward pass */
 	/* 1 if parameters or arena have changed since the last forward pass. */
 	int weights_changed;

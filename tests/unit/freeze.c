@@ -205,7 +205,7 @@ leftovers(const struct plan *p)
 		const struct task *t = &p->task[i];
 
 		if (t->no_grad)
-			bad += p->has_dy[i] || task_reads(t) != 0 ||
+			bad += p->buffers[i].has_dy || task_reads(t) != 0 ||
 			    t->recompute;
 		for (int j = 0; j < t->op->nparam; j++)
 			bad += (t->dw[j] != NULL) == p->graph->param[

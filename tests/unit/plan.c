@@ -86,19 +86,19 @@ place(const struct plan *p, int i, int which, size_t *at)
 
 	switch (which) {
 	case Y:
-		*at = p->y_at[i];
+		*at = p->buffers[i].y;
 		return t->materialized ? device_bytes(p->device, &t->out) : 0;
 	case DY:
-		*at = p->dy_at[i];
-		return p->has_dy[i] ? device_bytes(p->device, &t->out) : 0;
+		*at = p->buffers[i].dy;
+		return p->buffers[i].has_dy ? device_bytes(p->device, &t->out) : 0;
 	case SAVED:
-		*at = p->saved_at[i];
+		*at = p->buffers[i].saved;
 		return runs && t->impl->saved != NULL ? t->impl->saved(t) : 0;
 	case KEPT:
-		*at = p->kept_at[i];
+		*at = p->buffers[i].packed;
 		return runs && t->impl->packed_bytes != NULL ? t->impl->packed_bytes(t) : 0;
 	default:
-		*at = p->scratch_at[i];
+		*at = p->buffers[i].scratch;
 		return runs && t->impl->scratch != NULL ? t->impl->scratch(t) :
 		    0;
 	}
@@ -318,8 +318,8 @@ marks(const struct plan *p, const char *what)
 	for (int i = p->n - 1; i >= 0; i--) {
 		int below = 0;
 
-		bad += p->final_from[i] > before;
-		before = p->final_from[i];
+		bad += p->buffers[i].final_from > before;
+		before = p->buffers[i].final_from;
 		/*
 		 * A gradient that is not final must end below the mark.  The
 		 * mark is as low as possible: the last gradient below it must
@@ -329,8 +329,8 @@ marks(const struct plan *p, const char *what)
 			const struct param *q = &g->param[k];
 			int done = p->task[q->op].fused_into >= i;
 
-			bad += !done && q->offset + q->count > p->final_from[i];
-			if (q->offset < p->final_from[i])
+			bad += !done && q->offset + q->count > p->buffers[i].final_from;
+			if (q->offset < p->buffers[i].final_from)
 				below = done;
 		}
 		bad += below;
@@ -384,9 +384,9 @@ follow(struct plan *p, struct tail *tail)
 	device_event_record(d, b.final, p->graph->elements);
 	pthread_create(&thread, NULL, backward, &b);
 	for (int i = p->n - 1; i >= 0; i--)
-		if (p->final_from[i] < tail->from) {
-			device_event_wait(d, b.final, p->final_from[i]);
-			keep_tail(p->final_from[i], tail);
+		if (p->buffers[i].final_from < tail->from) {
+			device_event_wait(d, b.final, p->buffers[i].final_from);
+			keep_tail(p->buffers[i].final_from, tail);
 		}
 	pthread_join(thread, NULL);
 	device_event_free(d, b.final);
@@ -489,11 +489,11 @@ spread(struct plan *p)
 #define TAKE(to, i, which) do { size_t n_ = place(p, i, which, &unused); \
     to = at; at += (n_ + PAGE - 1) / PAGE * PAGE; } while (0)
 	for (int i = 0; i < p->n; i++) {
-		TAKE(p->y_at[i], i, Y);
-		TAKE(p->dy_at[i], i, DY);
-		TAKE(p->saved_at[i], i, SAVED);
-		TAKE(p->kept_at[i], i, KEPT);
-		TAKE(p->scratch_at[i], i, SCRATCH);
+		TAKE(p->buffers[i].y, i, Y);
+		TAKE(p->buffers[i].dy, i, DY);
+		TAKE(p->buffers[i].saved, i, SAVED);
+		TAKE(p->buffers[i].packed, i, KEPT);
+		TAKE(p->buffers[i].scratch, i, SCRATCH);
 	}
 	p->arena = at;
 #undef TAKE
@@ -788,7 +788,7 @@ pixels_learn_nothing(struct device *b)
 		int still = i < 3;
 
 		bad += t->op->name[0] != (still ? idle[i] : learns[i - 3]);
-		bad += t->no_grad != still || p->has_dy[i] == still;
+		bad += t->no_grad != still || p->buffers[i].has_dy == still;
 		for (int j = 0; j < t->op->nin; j++)
 			bad += t->needs_input_grad[j] != (t->op->in[j] > 2);
 	}

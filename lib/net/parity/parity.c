@@ -65,7 +65,7 @@ parity_find_groups(struct parity_job *j)
 		 * its outputs are recomputed or aliased, or if another task
 		 * reads its saved memory.
 		 */
-		g->skip = like != i && p->recompute_before[i] < 0;
+		g->skip = like != i && p->buffers[i].recompute_before < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
 			g->skip &= p->task[k].alias_of == k &&
 			    !p->task[k].shares_saved;

@@ -290,8 +290,8 @@ parity_run_key(struct parity_job *j, int k)
 		 * Gradients from other tasks are random; those from within the
 		 * group are added.
 		 */
-		double *dy = j->x.plan->has_dy[k] ? parity_draw_dy(j, k) :
-		    xcalloc(n, sizeof(*dy));
+		double *dy = j->x.plan->buffers[k].has_dy ?
+		    parity_draw_dy(j, k) : xcalloc(n, sizeof(*dy));
 
 		for (size_t i = 0; j->inner[k] != NULL && i < n; i++)
 			dy[i] += j->inner[k][i];
