@@ -217,8 +217,9 @@ $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
 ENCODE_O   = $(BUILD)/share/demo/encode$(call optional,FFMPEG,_without).o
 $(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(ENCODE_O) $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)
-# The options of vt-train are in a file of their own.
+# Commands of more than one file.
 $(BUILD)/vt-train: $(BUILD)/cmd/train_options.o
+$(BUILD)/vt-schedule: $(BUILD)/cmd/schedule_draw.o
 include tests/build.mk
 
 # A file of settings is written again only if they change.  Every object depends on the

@@ -16,7 +16,6 @@
 #include "train/run/export.h"
 #include "train/run/identity.h"
 #include "train/run/rundir.h"
-#include "train/run/versions.h"
 #include "train_options.h"
 
 static struct train_options o = { .set = SETTINGS };
@@ -205,7 +204,7 @@ static const struct command command = {
 	.summary = "Train a network on videos; under mpirun, on all ranks together.",
 	.example = "vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
 	.rows = rows,
-	.versions = train_versions,
+	.versions = common_versions,
 	.removed = removed
 };
 

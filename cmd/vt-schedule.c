@@ -20,7 +20,7 @@
 
 #include "options/common.h"
 #include "options/rule.h"
-#include "train/run/schedule_draw.h"
+#include "schedule_draw.h"
 
 static struct rule rule = RULE_SETTINGS;
 

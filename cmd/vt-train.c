@@ -24,7 +24,7 @@
 #include "train/loop/session.h"
 #include "train/run/export.h"
 #include "train/run/snapshot.h"
-#include "train/run/status.h"
+#include "train/run/resume.h"
 #include "train/weights/freeze.h"
 #include "train_options.h"
 

@@ -69,4 +69,12 @@
 	    "end paths of -T with a zero byte, not a newline", \
 	    NULL, 0, 0, (modes) }
 
+/*
+ * common_versions(f):
+ * Print to ${f}, for --version of commands that run networks, a line each for
+ * the MPI library, device collectives, processor, back ends, devices and
+ * formats.
+ */
+void common_versions(FILE *f);
+
 #endif

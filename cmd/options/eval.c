@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "draw/plot.h"
 #include "media/video.h"
-#include "train/run/versions.h"
 
 #include "clips.h"
 #include "common.h"
@@ -187,7 +186,7 @@ static const struct option_row rows[] = {
 static void
 eval_options_versions(FILE *f)
 {
-	train_versions(f);
+	common_versions(f);
 	plot_versions(f);
 	video_versions(f);
 }

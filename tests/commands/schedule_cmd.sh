@@ -255,7 +255,7 @@ if built cairo; then
 	cc=$1
 	shift
 	if "$cc" "$@" -c -o "$T/without.o" lib/draw/without/plot.c 2>"$T/cc.err" &&
-		"$cc" -o "$T/vt-bare" "$BUILD/cmd/vt-schedule.o" "$T/without.o" "$BUILD/libvt.a" "$@" 2>>"$T/cc.err"; then
+		"$cc" -o "$T/vt-bare" "$BUILD/cmd/vt-schedule.o" "$BUILD/cmd/schedule_draw.o" "$T/without.o" "$BUILD/libvt.a" "$@" 2>>"$T/cc.err"; then
 		bare=$T/vt-bare
 	else
 		not_ok "vt-schedule is linked without cairo"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "train/run/ordinal.h"
+#include "backend/ordinal.h"
 
 #include "said.h"
 #include "tap.h"

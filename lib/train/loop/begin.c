@@ -4,7 +4,7 @@
  *
  * A run that is refused, or stopped while it sets up, leaves its directory
  * untouched: rank 0 finds, checks and loads the checkpoint without the lock,
- * and takes the directory before the first step (session_record).
+ * and session_record takes the directory before the first step.
  * resume_rename_bad checks under the lock that nothing has changed.
  */
 #include <errno.h>
@@ -29,10 +29,8 @@
 #include "train/loop/session.h"
 #include "train/loop/work.h"
 #include "train/run/identity.h"
-#include "train/run/record.h"
 #include "train/run/resume.h"
 #include "train/run/snapshot.h"
-#include "train/run/status.h"
 #include "train/weights/init.h"
 
 /* Keep the best metric of checkpoint ${was} if it is of the metric of this run.
@@ -285,36 +283,6 @@ begin_here(struct session *s, const struct resume *r, int found,
 }
 
 /*
- * Make and lock the directory.  A checkpoint was read without the lock, so
- * resume_rename_bad checks that it is still the newest.  Then complete what a
- * killed run left undone: the file "latest".  Of a new run, write to init.tsv
- * how the weights of --init were matched.
- */
-static int
-begin_take_directory(struct session *s)
-{
-	const struct begun *b = &s->begun;
-	int inside = strcmp(s->t.o.resume, "auto") == 0 || !b->found, bad = 0;
-	char *path;
-
-	s->run.keep = (int)s->t.o.keep;
-	if (rundir_open(&s->run, s->t.o.output) != 0)
-		return -1;
-	s->t.run = &s->run;
-	if (inside && resume_rename_bad(s->t.o.output, &b->from) != 0)
-		return -1;
-	if (inside && b->found && rundir_latest(&s->run, b->from.state.step,
-	    b->hash, NULL) != 0)
-		return -1;
-	if (b->init_table.n > 0) {
-		path = rundir_path(&s->run, "init.tsv");
-		bad = commit_bytes(path, b->init_table.data, b->init_table.n);
-		free(path);
-	}
-	return bad;
-}
-
-/*
  * Print how long the run will take, if the measurement is short compared with
  * the run.
  *
@@ -407,67 +375,4 @@ session_begin(struct session *s)
 	init_close(&in);
 	resume_free(&r);
 	return status;
-}
-
-/* The handler for on_exit(3): write the "end" line of the log with the exit
- * status. */
-static void
-begin_end_log(int status, void *session)
-{
-	struct session *s = session;
-
-	runlog_end(&s->run.log, status, s->t.state.step);
-}
-
-int
-session_record(struct session *s, const char *settings,
-    char *const *argument)
-{
-	const char *library = s->backend->library != NULL ?
-	    s->backend->library() : s->backend->name;
-	char *choices = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
-	struct record p = { .settings = settings, .choices = choices,
-		.videos = { s->facts[0], s->facts[1] },
-		.schedule = s->schedule_text, .network = s->network_text,
-		.classes = s->classes, .build = version_build,
-		.isa = isa_name(isa_best()), .dataset = s->dataset,
-		.val = s->t.val != NULL ? s->val_id : NULL,
-		.model = s->graph->name, .device = library,
-		.precision = s->device->precision,
-		.comm = comm_library(), .argument = argument,
-		.parameters = graph_parameters(s->graph),
-		.decoding = s->decoding,
-		.samples = dataset_samples(s->t.train), .ranks = s->comm->size,
-		.step = s->t.state.step, .tensorboard = s->t.o.tensorboard };
-	int bad = begin_take_directory(s);
-
-	if (!bad && schedule_seek(s->t.schedule, dataset_samples(s->t.train),
-	    s->t.state.step).cell != NULL)
-		bad = rundir_unfinish(&s->run);
-	if (!bad)
-		bad = record_write(&s->run, &p);
-	free(choices);
-	if (bad)
-		return EXIT_FAILED;
-	on_exit(begin_end_log, s);
-	snapshot_check_space(&s->t.optim.slots, s->t.o.output, (int)s->t.o.keep,
-	    s->t.val != NULL && s->t.best != BEST_NONE, NULL);
-	return 0;
-}
-
-int
-session_end(struct session *s, int status)
-{
-	int bad;
-
-	if (s->t.run == NULL)
-		return status;
-	if (status == 0 && s->skipped > 0)
-		status = EXIT_SKIPPED;
-	begin_end_log(status, s);
-	bad = runlog_close(&s->run.log);
-	bad |= events_close(&s->run.events);
-	return bad && (status == 0 || status == EXIT_AGAIN ||
-	    status == EXIT_SKIPPED) ? EXIT_FAILED :
-	    status;
 }

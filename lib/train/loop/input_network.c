@@ -10,7 +10,7 @@
 #include "base/share.h"
 #include "base/text.h"
 #include "train/loop/inputs.h"
-#include "train/run/ordinal.h"
+#include "backend/ordinal.h"
 #include "train/weights/freeze.h"
 
 /* Refuse a file of weights that is given as a network. */

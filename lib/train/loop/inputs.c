@@ -13,7 +13,7 @@
 #include "shard/manifest.h"
 #include "shard/stream.h"
 #include "train/loop/inputs.h"
-#include "train/run/record.h"
+#include "train/run/rundir.h"
 
 char *
 inputs_text(struct comm *c, const char *path)

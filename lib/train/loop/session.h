@@ -5,8 +5,8 @@
  * A session holds the inputs and the state of a run of vt-train.  session_open
  * opens and checks on all ranks what the options ask for, before the run
  * directory is touched (inputs.c, session.c).  session_begin then finds and
- * loads the checkpoint to resume from, and session_record takes the directory
- * (begin.c).
+ * loads the checkpoint to resume from (begin.c), and session_record takes the
+ * directory (record.c).
  */
 
 #include "train/loop/planned.h"

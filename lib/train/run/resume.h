@@ -1,7 +1,9 @@
 #ifndef TRAIN_RUN_RESUME_H
 #define TRAIN_RUN_RESUME_H
 
-/* Find the checkpoint from which a run resumes. */
+/* Find the checkpoint from which a run resumes, and tell the state of a run. */
+
+#include <stdio.h>
 
 #include "train/run/checkpoint.h"
 
@@ -41,5 +43,28 @@ int resume_rename_bad(const char *dir, const struct resume *r);
  * after a message, as checkpoint_read. */
 int resume_file(const char *path, struct resume *r);
 void resume_free(struct resume *r);
+
+/*
+ * run_status(dir, f):
+ * Print the state of the run in ${dir} to ${f}, as one JSON object.  Return the
+ * exit status for that state:
+ *
+ *	finished	0 or 3	the schedule is done
+ *	running		75	a process is training it
+ *	unfinished	75	stopped with its state saved, or killed
+ *	diverged	5
+ *	failed		1 or 4	as the run did, or all checkpoints are damaged
+ *	none		2	not the directory of a run; with a message
+ *
+ * Change nothing on the disk; a process may train the run meanwhile.
+ */
+int run_status(const char *dir, FILE *f);
+
+/*
+ * run_finished(dir):
+ * Return the exit status of the run in ${dir} if it is finished, or -1 without
+ * a message if it is not.  ${dir} must contain a checkpoint.
+ */
+int run_finished(const char *dir);
 
 #endif

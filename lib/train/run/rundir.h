@@ -10,7 +10,7 @@
  *	final.safetensors	the last checkpoint of a finished schedule
  *	log.jsonl		one JSON object a line (runlog.h)
  *	events.out.tfevents.*	event files of TensorBoard (events.h)
- *	config, schedule.tsv,	inputs of the run (record.h)
+ *	config, schedule.tsv,	inputs of the run
  *	network.net, classes.txt
  *	choices.tsv		algorithms of the back end, if it has choices
  *				(train/loop/choices.h)
@@ -33,6 +33,8 @@
 	"final.safetensors|log.jsonl|events.out.*|config|schedule.tsv|" \
 	"network.net|classes.txt|" CHOICES_FILE "|init.tsv|nan-*"
 #define CHOICES_FILE "choices.tsv"	/* in the run's directory */
+#define VIDEOS_DATA "data.tsv"		/* videos that are not packed */
+#define VIDEOS_VAL "val.tsv"
 
 struct rundir {
 	const char *path;		/* must outlive the struct */

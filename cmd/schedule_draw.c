@@ -6,7 +6,8 @@
 #include "draw/plot.h"
 #include "sched/curve.h"
 #include "sched/summary.h"
-#include "train/run/schedule_draw.h"
+
+#include "schedule_draw.h"
 
 /* Return a one-line summary of ${s}, which the caller frees. */
 static char *

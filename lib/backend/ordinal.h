@@ -1,5 +1,5 @@
-#ifndef TRAIN_RUN_ORDINAL_H
-#define TRAIN_RUN_ORDINAL_H
+#ifndef BACKEND_ORDINAL_H
+#define BACKEND_ORDINAL_H
 
 /* Choose the device of each rank of a host. */
 

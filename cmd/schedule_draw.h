@@ -1,5 +1,5 @@
-#ifndef TRAIN_RUN_SCHEDULE_DRAW_H
-#define TRAIN_RUN_SCHEDULE_DRAW_H
+#ifndef CMD_SCHEDULE_DRAW_H
+#define CMD_SCHEDULE_DRAW_H
 
 #include "sched/schedule.h"
 

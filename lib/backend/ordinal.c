@@ -14,7 +14,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
-#include "train/run/ordinal.h"
+#include "backend/ordinal.h"
 
 /*
  * Return the device of rank ${rank}: its number among the ranks of its host

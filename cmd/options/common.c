@@ -5,10 +5,11 @@
 #include "base/version.h"
 #include "comm/comm.h"
 #include "comm/fabric.h"
-#include "train/run/versions.h"
+
+#include "common.h"
 
 static const char *
-versions_fabric(void)
+common_fabric(void)
 {
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backend_fabric(backends[i]) != NULL)
@@ -17,12 +18,12 @@ versions_fabric(void)
 }
 
 void
-train_versions(FILE *f)
+common_versions(FILE *f)
 {
 	char text[64];
 
 	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, "
-	    "%s\nback ends:", comm_library(), versions_fabric(),
+	    "%s\nback ends:", comm_library(), common_fabric(),
 	    isa_name(isa_best()), cpus_text(text));
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backends[i]->library != NULL)
