@@ -7,6 +7,9 @@
 #include "backend/cpu/cpu.h"
 #include "base/fail.h"
 
+#define REAL float
+#include "backend/ref/ref.h"
+
 /*
  * ---- windows ----
  *
@@ -168,8 +171,8 @@ const struct op_impl cpu_maxpool = {
 
 /*
  * Return 1 if the mean is over h and w together, over t, or over both, on
- * blocked planes.  These cases process whole planes; all others go position by
- * position.
+ * blocked planes.  These cases process whole planes; all others run on copies
+ * in rows.
  */
 static int
 cpu_pool_whole_planes(const struct task *t)
@@ -218,67 +221,6 @@ cpu_avgpool_block(struct task *t, int i, int b)
 	}
 }
 
-/*
- * Describe the positions of an input plane that output position ${place}
- * averages: they begin at ${*from} and are ${n}[0] rows of ${n}[1].
- */
-static void
-cpu_pool_averaged(const struct task *t, size_t place, size_t *from, int n[2])
-{
-	const struct dims *in = &t->in[0];
-	int over = t->op->avgpool.axes;
-
-	n[0] = over & OVER_H ? in->h : 1;
-	n[1] = over & OVER_W ? in->w : 1;
-	*from = place / (size_t)t->out.w * (size_t)in->w +
-	    place % (size_t)t->out.w;
-}
-
-static void
-cpu_avgpool_places_part(struct task *t, int i)
-{
-	const struct dims *in = &t->in[0], *out = &t->out;
-	size_t positions = cpu_positions(out), from;
-	int n[2];
-
-	memset(cpu_plane(out, t->y, i, 0), 0, cpu_image(out) * sizeof(float));
-	for (size_t k = 0; k < positions * (size_t)out->c; k++) {
-		int c = (int)(k / positions), images = cpu_pool_frames(t);
-		double sum = 0;
-
-		cpu_pool_averaged(t, k % positions, &from, n);
-		for (int f = 0; f < images * n[0] * n[1]; f++)
-			sum += *cpu_element(in, t->x[0], i * images +
-			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
-			    in->w + f % n[1]), c);
-		*cpu_element(out, t->y, i, k % positions, c) =
-		    (float)(sum * cpu_pool_share(t));
-	}
-}
-
-static void
-cpu_avgpool_places_back_part(struct task *t, int i)
-{
-	const struct dims *in = &t->in[0], *out = &t->out;
-	size_t positions = cpu_positions(out), from;
-	int n[2];
-
-	if (!t->accumulate[0])
-		memset(cpu_plane(in, t->dx[0], i * cpu_pool_frames(t), 0), 0,
-		    (size_t)cpu_pool_frames(t) * cpu_image(in) * sizeof(float));
-	for (size_t k = 0; k < positions * (size_t)out->c; k++) {
-		int c = (int)(k / positions), images = cpu_pool_frames(t);
-		float dy = *cpu_element(out, t->dy, i, k % positions, c) *
-		    (float)cpu_pool_share(t);
-
-		cpu_pool_averaged(t, k % positions, &from, n);
-		for (int f = 0; f < images * n[0] * n[1]; f++)
-			*cpu_element(in, t->dx[0], i * images +
-			    f / (n[0] * n[1]), from + (size_t)(f / n[1] % n[0] *
-			    in->w + f % n[1]), c) += dy;
-	}
-}
-
 static void
 cpu_avgpool_forward(struct task *t)
 {
@@ -287,7 +229,7 @@ cpu_avgpool_forward(struct task *t)
 	else if (cpu_pool_whole_planes(t))
 		cpu_run_blocks(t, cpu_images(&t->out), cpu_avgpool_block);
 	else
-		cpu_run_task(t, cpu_images(&t->out), cpu_avgpool_places_part);
+		cpu_fallback_forward(t);
 }
 
 static void
@@ -312,6 +254,20 @@ cpu_avgpool_back_block(struct task *t, int i, int b)
 	}
 }
 
+/* dx (+)= dy / n, divided in float, on rows */
+static void
+cpu_avgpool_rows_back(struct task *t)
+{
+	const struct dims *in = &t->in[0], *out = &t->out;
+	size_t n = dims_count(in);
+	float share = (float)cpu_pool_share(t), *dx = t->scratch, *dy = dx + n;
+
+	cpu_rows_read(t, out, dy, t->dy);
+	for (size_t i = 0; i < n; i++)
+		dx[i] = dy[ref_broadcast(in, out, i)] * share;
+	cpu_rows_write(t, in, t->dx[0], dx, t->accumulate[0]);
+}
+
 static void
 cpu_avgpool_backward(struct task *t)
 {
@@ -322,8 +278,7 @@ cpu_avgpool_backward(struct task *t)
 	else if (cpu_pool_whole_planes(t))
 		cpu_run_blocks(t, cpu_images(&t->out), cpu_avgpool_back_block);
 	else
-		cpu_run_task(t, cpu_images(&t->out),
-		    cpu_avgpool_places_back_part);
+		cpu_avgpool_rows_back(t);
 }
 
 static int
@@ -332,7 +287,14 @@ cpu_avgpool_prepare(struct task *t)
 	return t->op->avgpool.axes == 0 ? cpu_blocked(t) : 0;
 }
 
+static size_t
+cpu_avgpool_scratch(const struct task *t)
+{
+	return t->op->avgpool.axes == 0 || cpu_pool_whole_planes(t) ? 0 :
+	    cpu_fallback_scratch(t);
+}
+
 const struct op_impl cpu_avgpool = {
-	.prepare = cpu_avgpool_prepare,
+	.prepare = cpu_avgpool_prepare, .scratch = cpu_avgpool_scratch,
 	.forward = cpu_avgpool_forward, .backward = cpu_avgpool_backward,
 };
