@@ -316,62 +316,52 @@ const struct op_impl cpu_shift = {
  * backend/ref.
  */
 
+static size_t
+cpu_dropout_scratch(const struct task *t)
+{
+	return dims_count(&t->out) * sizeof(float);
+}
+
 /*
- * to (+)= from * (0 with probability rate, otherwise 1 / (1 - rate)), for the
- * images of one clip.
+ * to (+)= from * (0 with probability rate, otherwise 1 / (1 - rate)), on rows
  */
 static void
-cpu_pointwise_drop(struct task *t, const float *from, float *to, int clip,
-    int more)
+cpu_dropout_run(struct task *t, const void *from, void *to, int more)
 {
-	const struct dims *d = &t->out;
-	uint64_t g = t->feed->clip[clip];
+	size_t n = dims_count(&t->out), each = n / (size_t)t->out.n;
 	float keep = (float)(1 / (1 - t->op->dropout.rate));
+	float *v = t->scratch;
 	struct rng_block draw = { { 0 } };
-	size_t place = 0;
-	int lanes = cpu_lanes();
 
-	for (int f = 0; f < d->t; f++)
-		for (size_t p = 0; p < cpu_positions(d); p++)
-			for (int c = 0; c < d->c; c++, place++) {
-				size_t o =
-				    p * (size_t)lanes + (size_t)(c % lanes);
-				int i = clip * d->t + f;
-				float v;
-
-				if (place % 4 == 0)
-					draw = rng_dropout(t->feed->seed, g,
-					    (uint32_t)t->index, place);
-				v = rng_unit(draw.w[place % 4]) <
-				    t->op->dropout.rate ? 0 : keep *
-				    cpu_plane(d, from, i, c / lanes)[o];
-				if (more)
-					v += cpu_plane(d, to, i, c / lanes)[o];
-				cpu_plane(d, to, i, c / lanes)[o] = v;
-			}
+	cpu_rows_read(t, &t->out, v, from);
+	for (size_t i = 0; i < n; i++) {
+		if (i % each % 4 == 0)
+			draw = rng_dropout(t->feed->seed,
+			    t->feed->clip[i / each], (uint32_t)t->index,
+			    i % each);
+		v[i] = rng_unit(draw.w[i % each % 4]) < t->op->dropout.rate ?
+		    0 : keep * v[i];
+	}
+	cpu_rows_write(t, &t->out, to, v, more);
 }
 
 static void
 cpu_dropout_forward(struct task *t)
 {
-	/* Copy all, because the lanes beyond the last channel must stay 0. */
-	memcpy(t->y, t->x[0], cpu_floats(&t->out) * sizeof(float));
-	for (int i = 0; i < t->out.n && t->training; i++)
-		cpu_pointwise_drop(t, t->x[0], t->y, i, 0);
+	if (t->training)
+		cpu_dropout_run(t, t->x[0], t->y, 0);
+	else
+		memcpy(t->y, t->x[0], cpu_floats(&t->out) * sizeof(float));
 }
 
 static void
 cpu_dropout_backward(struct task *t)
 {
-	if (t->dx[0] == NULL)
-		return;
-	if (!t->accumulate[0])
-		memset(t->dx[0], 0, cpu_floats(&t->out) * sizeof(float));
-	for (int i = 0; i < t->out.n; i++)
-		cpu_pointwise_drop(t, t->dy, t->dx[0], i, 1);
+	if (t->dx[0] != NULL)
+		cpu_dropout_run(t, t->dy, t->dx[0], t->accumulate[0]);
 }
 
 const struct op_impl cpu_dropout = {
-	.prepare = cpu_blocked, .forward = cpu_dropout_forward,
-	.backward = cpu_dropout_backward,
+	.prepare = cpu_blocked, .scratch = cpu_dropout_scratch,
+	.forward = cpu_dropout_forward, .backward = cpu_dropout_backward,
 };
