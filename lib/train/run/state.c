@@ -113,13 +113,12 @@ static const char *
 state_number(const struct state_row *r, void *at, int i, const char **text)
 {
 	int digit = isdigit((unsigned char)**text);
-	uint64_t n;
+	uint64_t n = 1;
 	char *end;
 
 	errno = 0;
 	if (r->type == STATE_REAL) {
 		((double *)at)[i] = strtod(*text, &end);
-		n = end > *text;
 	} else {
 		n = strtoull(*text, &end, 10);
 		if (!digit || errno != 0)
@@ -127,14 +126,13 @@ state_number(const struct state_row *r, void *at, int i, const char **text)
 	}
 	if (end == *text || (*end != '\0' && *end != ' '))
 		return "a number";
-	if (r->type == STATE_INT && (n < 1 || n > INT32_MAX))
-		return "1 or more";
 	if (r->type == STATE_INT)
 		((int *)at)[i] = (int)n;
 	else if (r->type == STATE_COUNT)
 		((uint64_t *)at)[i] = n;
 	*text = end + (*end == ' ');
-	return NULL;
+	return r->type == STATE_INT && (n < 1 || n > INT32_MAX) ?
+	    "1 or more" : NULL;
 }
 
 int
@@ -157,32 +155,19 @@ state_row_set(const struct state_row *r, struct state *s, const char *path,
 	    text_quote(path), r->key, text_quote(text), wanted);
 }
 
-/* Set the member of ${r} to the value that files omit. */
+/* Set the member of ${r} to the value that files omit, which may be 0. */
 static void
 state_row_omitted(const struct state_row *r, struct state *s)
 {
 	void *at = (char *)s + r->at;
+	const char *text;
 
-	for (int i = 0; i < r->n; i++)
-		switch (r->type) {
-		case STATE_COUNT:
-			((uint64_t *)at)[i] = strtoull(r->missing, NULL, 10);
-			break;
-		case STATE_INT:
-			((int *)at)[i] = atoi(r->missing);
-			break;
-		case STATE_REAL:
-			((double *)at)[i] = strtod(r->missing, NULL);
-			break;
-		case STATE_TEXT:
-			*(const char **)at = r->missing;
-			break;
-		case STATE_NULLABLE:
-			*(const char **)at = NULL;
-			break;
-		case STATE_CONSTANT:
-			break;
-		}
+	if (r->type == STATE_TEXT || r->type == STATE_NULLABLE)
+		*(const char **)at = r->type == STATE_TEXT ? r->missing : NULL;
+	for (int i = 0; i < r->n && r->type <= STATE_REAL; i++) {
+		text = r->missing;
+		state_number(r, at, i, &text);
+	}
 }
 
 /* Set the rows of ${s} without ${mark} from ${meta}[n]. */
