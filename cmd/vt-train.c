@@ -30,8 +30,8 @@
 
 /*
  * Return all settings as a configuration file for the run directory, which the
- * caller frees.  Relative paths become absolute.  A schedule from standard
- * input becomes the copy in the run.
+ * caller frees.  Relative paths in ${o} become absolute.  A schedule from
+ * standard input becomes the copy in the run.
  */
 static char *
 vt_train_kept_settings(struct train_options *o)
@@ -42,14 +42,10 @@ vt_train_kept_settings(struct train_options *o)
 		&s->init, &s->flip_swap, &s->sums.table, &s->staging.dir,
 		&s->class_weight, &s->videos.root };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
-	const char *typed[PATHS];
-	char *whole[PATHS] = { 0 }, *text;
 	double power;
 
-	for (int i = 0; i < PATHS; i++)
-		typed[i] = *path[i];
 	for (int i = 0; i < PATHS; i++) {
-		const char *p = typed[i];
+		const char *p = *path[i];
 
 		if (p == NULL || (path[i] == &s->model &&
 		    strchr(p, '/') == NULL && !text_ends(p, ".net")) ||
@@ -60,18 +56,10 @@ vt_train_kept_settings(struct train_options *o)
 		    (path[i] == &s->resume && (strcmp(p, "auto") == 0 ||
 		    strcmp(p, "never") == 0)))
 			continue;
-		if (path[i] == &s->schedule && strcmp(p, "-") == 0)
-			whole[i] = path_join(o->set.output, "schedule.tsv");
-		else
-			whole[i] = path_absolute(p);
-		*path[i] = whole[i];
+		*path[i] = path[i] == &s->schedule && strcmp(p, "-") == 0 ?
+		    path_join(s->output, "schedule.tsv") : path_absolute(p);
 	}
-	text = options_config(0);
-	for (int i = 0; i < PATHS; i++) {
-		*path[i] = typed[i];
-		free(whole[i]);
-	}
-	return text;
+	return options_config(0);
 }
 
 /* Return 1 if the network is the copy in a replayed run, which already contains
@@ -205,14 +193,14 @@ vt_train_write_record(struct train_options *o, struct session *s,
 static int
 vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 {
+	const char *trace = o->trace_samples;
 	int status = 0;
 
 	if ((status = session_begin(s)) != 0 || s->finished)
 		return status;
 	vt_train_say_run(o, s);
-	if (o->trace_samples != NULL &&
-	    (s->t.loading.trace = vt_train_open_trace(o->trace_samples, s->comm)) ==
-	    NULL)
+	if (trace != NULL && (s->t.loading.trace = vt_train_open_trace(trace,
+	    s->comm)) == NULL)
 		status = EXIT_FAILED;
 	if ((status = comm_agree(s->comm, status)) != 0 ||
 	    (status = trainer_open(&s->t)) != 0)
@@ -229,7 +217,7 @@ vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 	status = trainer_run(&s->t);
 	if (s->t.loading.trace != NULL && fclose(s->t.loading.trace) != 0 &&
 	    status == 0) {
-		fail_errno("%s: cannot write", text_quote(o->trace_samples));
+		fail_errno("%s: cannot write", text_quote(trace));
 		status = EXIT_FAILED;
 	}
 	return status;
