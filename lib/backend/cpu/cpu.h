@@ -22,7 +22,6 @@
 
 #include "backend/backend.h"
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/norm_kernels.h"
 #include "base/isa.h"
 #include "base/number.h"
 #include "base/pool.h"
@@ -31,7 +30,6 @@ struct cpu {
 	struct device device;		/* first: cast from struct device */
 	struct pool *pool;
 	const struct kernels *k;	/* kernels for fp32 */
-	const struct norm_kernels *norm;	/* the same, for norms */
 	const struct bf16_kernels *half;	/* kernels for bf16; NULL in
 						 * fp32 */
 	const struct amx_kernels *amx;	/* bf16 by AMX; NULL without AMX */

@@ -211,7 +211,6 @@ cpu_device_open(struct device_options *o)
 	}
 
 	cpu->k = kernels_pick();
-	cpu->norm = norm_kernels_pick();
 	if ((cpu->dnnl = dnnl_open(o->threads)) == NULL) {
 		free(cpu);
 		return NULL;

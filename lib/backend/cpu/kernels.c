@@ -6,7 +6,6 @@
 #include "backend/cpu/direct_kernels.h"
 #include "backend/cpu/grouped_kernels.h"
 #include "backend/cpu/bf16/amx.h"
-#include "backend/cpu/bf16/norm_kernels.h"
 #include "backend/cpu/bf16/gemm_kernels.h"
 #include "backend/cpu/exp_kernels.h"
 #include "backend/cpu/kernels.h"
@@ -31,6 +30,11 @@ KERNELS_PICK(winograd_kernels, ISA_PICK);
 KERNELS_PICK(direct_kernels, ISA_PICK);
 KERNELS_PICK(grouped_kernels, ISA_PICK);
 KERNELS_PICK(bf16_kernels, ISA_PICK);
-KERNELS_PICK(bf16_norm_kernels, ISA_PICK);
 KERNELS_PICK(amx_kernels, AMX_PICK);
 KERNELS_PICK(gemm_kernels, AMX_PICK);
+
+const struct norm_kernels *
+norm_bf16_kernels_pick(void)
+{
+	return ISA_PICK(&norm_bf16_kernels);
+}

@@ -1,11 +1,14 @@
 /*
- * The operator bn in fp32, and the operators fused with it (norm.h):
+ * The operator bn in fp32 and bf16, and the operators fused with it (norm.h):
  *
  *	y = relu(gamma (x - mean) / sqrt(var + eps) + beta + shortcut)
  *
- * The shift of y is fused too.  Forward makes two passes over the planes, for
- * the statistics and for y; backward makes two, for the sums and for dx.
+ * The shift of y is fused too.  Forward makes two passes over the pieces, for
+ * the statistics and for y; backward makes two, for the sums and for dx.  The
+ * size of a piece depends on the shape alone.  The last pass goes backwards: it
+ * begins where the previous one ended, with rows that are still in the cache.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,250 +17,339 @@
 #include "backend/peers.h"
 #include "base/mem.h"
 
-/* ---- forward ---- */
-
-static void
-cpu_norm_stats_part(int i, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-
-	(void)thread;
-	s->k->stats(norm_plane(s, s->bn->x[0], i), s->hw, s->p + norm_sums_at(s,
-	    i), s->q + norm_sums_at(s, i));
-}
-
-/*
- * Return plane ${i} of the shortcut.  If another activation holds it shifted,
- * it is in that one or among the planes saved next to it.
- */
-static const float *
-cpu_norm_shortcut(const struct norm_pass *s, int i)
-{
-	const struct norm *n = s->n, *from;
-	const float *x;
-
-	if (n->shortcut_home == NULL)
-		return norm_plane(s, n->add->x[n->res], i);
-	from = n->shortcut_home->priv;
-	x = norm_shifted_plane(s, from->shift, from->shift->y, i);
-	return x != NULL ? x : norm_dropped_plane(s, from->shift,
-	    norm_dropped(n->shortcut_home), i);
-}
-
-/* Write shifted plane ${i} of a block that takes lanes from several frames. */
-static void
-cpu_norm_apply_mix(const struct norm_pass *s, int i, struct norm_mix *m,
-    size_t c)
-{
-	const struct norm *n = s->n;
-	struct norm_apply_mix p = { .x = *m, .res = *m, .add = n->add != NULL,
-		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
-		.y = norm_plane(s, n->shift->y, i) };
-
-	norm_mix_planes(s, s->bn->x[0], i, 1, &p.x);
-	for (int k = 0; k < 3; k++)
-		if (p.x.from[k] == s->zeros)
-			memset(p.x.lane[k], 0, sizeof(p.x.lane[k]));
-	for (int k = 0; k < 3 && n->add != NULL; k++) {
-		int image = i + (k == 0 ? 1 : k == 1 ? -1 : 0) * s->blocks;
-
-		p.res.from[k] = p.x.from[k] == s->zeros ? s->zeros :
-		    cpu_norm_shortcut(s, image);
-	}
-	s->k->apply_mix(&p, s->hw);
-}
-
-static void
-cpu_norm_apply_part(int i, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-	const struct norm *n = s->n;
-	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
-	struct cpu_norm_apply p = { .x = norm_plane(s, s->bn->x[0], i),
-		.res = n->add != NULL ? cpu_norm_shortcut(s, i) : NULL,
-		.a = s->scale + c, .b = s->offset + c, .relu = n->relu != NULL,
-		.mask = s->mask == NULL || s->recompute ? NULL :
-		    s->mask + (size_t)i * s->hw };
-	int shift = n->shift != NULL && norm_writes(n->shift, s->recompute);
-	struct norm_mix m;
-
-	(void)thread;
-	if (norm_writes(n->tail, s->recompute))
-		p.y = norm_plane(s, n->tail->y, i);
-	if (shift && norm_lanes_of(n->shift, i % s->blocks, &m)) {
-		cpu_norm_apply_mix(s, i, &m, c);
-	} else if (shift) {
-		float **to = p.y == NULL ? &p.y : &p.copy;
-
-		*to = norm_shifted_plane(s, n->shift, n->shift->y, i);
-		if (*to == NULL)
-			norm_clear_end(s, i);
-	}
-	if (p.y == NULL && !s->recompute)
-		p.y = norm_dropped_plane(s, n->shift, s->dropped, i);
-	if (p.y != NULL)
-		s->k->apply(&p, s->hw);
-}
+/* ---- both directions ---- */
 
 /*
  * Return 1 if one thread should do all of a pass for a block of channels: its
- * planes are then still in the cache when it reads them again.  With few blocks
- * per thread, each round over the planes is a parallel loop of its own.  This
+ * pieces are then still in the cache when it reads them again.  With few blocks
+ * per thread, each round over the pieces is a parallel loop of its own.  This
  * also holds with peers, which exchange the sums of all blocks at once.  The
  * sums are the same in both cases.
  */
 static int
-cpu_norm_by_blocks(const struct task *t, const struct norm_pass *s)
+norm_by_blocks(const struct task *t, const struct norm_pass *s)
 {
 	int threads = pool_threads(cpu_of(t)->pool);
 
-	return s->blocks % threads == 0 || s->blocks >= 4 * threads;
+	return !s->half && !norm_is_synced(s->bn) &&
+	    (s->blocks % threads == 0 || s->blocks >= 4 * threads);
+}
+
+/* Run ${part} for all pieces of block ${b}, in its order. */
+static void
+norm_run_block(struct norm_pass *s, int b, int thread,
+    void (*part)(int, int, void *))
+{
+	for (int i = b; i < s->pieces; i += s->blocks)
+		part(i, thread, s);
+}
+
+/* Run ${part} for all vectors of channels. */
+static void
+norm_run_vectors(struct norm_pass *s, void (*part)(int, int, void *))
+{
+	cpu_run(s->bn, s->row / s->lanes, part, s);
 }
 
 static void
-cpu_norm_forward_block(int b, int thread, void *arg)
+norm_scale_part(int b, int thread, void *arg)
+{
+	(void)thread;
+	norm_set_scale(arg, b);
+}
+
+/* ---- forward ---- */
+
+static void
+norm_stats_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
+	struct norm_rows p = norm_piece(s, i);
+	size_t to = norm_sums_index(s, i);
 
-	for (int i = b; i < s->images * s->blocks && norm_measures(s->bn);
-	    i += s->blocks)
-		cpu_norm_stats_part(i, thread, arg);
-	if (norm_measures(s->bn))
-		norm_combine_part(b, thread, arg);
-	else if (s->bn->needs_weight_grad)
-		norm_running_part(b, thread, arg);
-	norm_set_scale(s, b);
-	for (int i = b; i < s->images * s->blocks; i += s->blocks)
-		cpu_norm_apply_part(i, thread, arg);
+	(void)thread;
+	s->k->stats(norm_rows_at(s, s->bn->x[0], &p), p.rows, s->width,
+	    s->p + to, s->q + to);
+}
+
+/*
+ * Compute rows ${p}: into ${y} unless it is NULL, and into the shifted
+ * activation if ${in_place} is not 0 or ${y} is NULL.  A window is channels
+ * that are stored together in all activations.  Skip channels that are stored
+ * nowhere: those that the shift drops if a pass recomputes it alone, while the
+ * unshifted output is still in memory.
+ */
+static void
+norm_apply_rows(const struct norm_pass *s, const struct norm_rows *p, char *y,
+    int in_place, int stream)
+{
+	const struct norm *n = s->n;
+	uint16_t *mask = s->recompute ? NULL : norm_mask_at(s, p);
+	const char *x = norm_rows_at(s, s->bn->x[0], p);
+	struct cpu_norm_apply w[NORM_WINDOWS];
+	int count = 0;
+	size_t row;
+
+	for (int c = p->from, end; c < p->to; c = end) {
+		size_t at = (size_t)(c - p->from);
+		struct cpu_norm_apply a = { .row = (size_t)s->width,
+			.y_row = (size_t)s->width, .x = x + at * s->size,
+			.a = s->scale + c, .b = s->offset + c,
+			.relu = n->relu != NULL, .mask = mask == NULL ? NULL :
+			mask + at / (size_t)s->lanes, .stream = stream };
+
+		end = p->to;
+		if (n->add != NULL)
+			a.res = norm_window(s, &s->res, p, c, &a.res_row,
+			    &end);
+		if (y == NULL)
+			a.y = norm_window(s, &s->shifted, p, c, &a.y_row,
+			    &end);
+		else
+			a.y = y + at * s->size;
+		if (y != NULL && in_place)
+			a.copy = norm_window(s, &s->shifted, p, c, &row, &end);
+		a.c = end - c;
+		if (a.y != NULL)
+			w[count++] = a;
+		else
+			assert(s->recompute);
+	}
+	if (count > 0)
+		s->k->apply(w, count, p->rows);
+}
+
+/*
+ * Compute rows ${p} of the shifted activation from the rows of x and of the
+ * shortcut that the shift moves there.
+ */
+static void
+norm_apply_moved(const struct norm_pass *s, const struct norm_rows *p,
+    int thread)
+{
+	const struct norm_source x = { .x = s->bn->x[0] };
+	size_t row = (size_t)s->width;
+	float a[LANES_MAX], b[LANES_MAX], *work = norm_work(s, thread);
+	struct cpu_norm_apply w = { .c = s->width, .row = row, .res_row = row,
+		.y_row = row, .x = work, .a = a, .b = b,
+		.y = norm_rows_at(s, s->n->shift->y, p),
+		.relu = s->n->relu != NULL, .stream = s->stream };
+	unsigned lanes = norm_gather(s, p, &x, -1, work);
+
+	if (s->n->add != NULL) {
+		w.res = work + s->chunk * row;
+		norm_gather(s, p, &s->res, -1, work + s->chunk * row);
+	}
+	for (int c = 0; c < s->width; c++) {
+		a[c] = lanes >> c & 1 ? s->scale[p->from + c] : 0;
+		b[c] = lanes >> c & 1 ? s->offset[p->from + c] : 0;
+	}
+	s->k->apply(&w, 1, p->rows);
 }
 
 static void
-cpu_norm_forward(struct task *t)
+norm_apply_part(int i, int thread, void *arg)
+{
+	const struct norm_pass *s = arg;
+	const struct norm *n = s->n;
+	struct norm_rows whole = norm_piece(s, s->pieces - 1 - i), p = { 0 };
+	int shift = n->shift != NULL && norm_writes(n->shift, s->recompute);
+	int in_place = shift && norm_in_place(s, &whole);
+
+	int moved = shift && !in_place && !s->half;
+
+	while (norm_next_chunk(s, &whole, &p)) {
+		char *y = norm_writes(n->tail, s->recompute) ?
+		    norm_rows_at(s, n->tail->y, &p) : in_place || moved ?
+		    NULL : norm_work(s, thread);
+
+		if (y != NULL || in_place)
+			norm_apply_rows(s, &p, y, in_place, s->stream &&
+			    (in_place == shift || moved));
+		if (moved)
+			norm_apply_moved(s, &p, thread);
+		else if (shift)
+			norm_scatter(s, &p, in_place ? NULL : y);
+	}
+}
+
+static void
+norm_forward_block(int b, int thread, void *arg)
+{
+	struct norm_pass *s = arg;
+
+	if (norm_measures(s->bn)) {
+		norm_run_block(s, b, thread, norm_stats_part);
+		norm_combine_part(b, thread, arg);
+	} else if (s->bn->needs_weight_grad) {
+		norm_running_part(b, thread, arg);
+	}
+	norm_set_scale(s, b);
+	norm_run_block(s, s->blocks - 1 - b, thread, norm_apply_part);
+}
+
+static void
+norm_forward(struct task *t)
 {
 	struct norm_pass s = norm_open(t);
-	int planes = s.images * s.blocks;
 
-	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (!norm_is_synced(s.bn) && cpu_norm_by_blocks(t, &s)) {
-		cpu_run(t, s.blocks, cpu_norm_forward_block, &s);
+	if (norm_by_blocks(t, &s)) {
+		cpu_run(t, s.blocks, norm_forward_block, &s);
 		return;
 	}
 	if (norm_measures(s.bn)) {
-		cpu_run(t, planes, cpu_norm_stats_part, &s);
-		cpu_run(t, s.blocks, norm_combine_part, &s);
+		cpu_run(t, s.pieces, norm_stats_part, &s);
+		norm_run_vectors(&s, norm_combine_part);
 		if (norm_is_synced(s.bn)) {
 			peers_sum(s.bn, s.sync);
-			cpu_run(t, s.blocks, norm_unpack_part, &s);
+			norm_run_vectors(&s, norm_unpack_part);
 		}
 	} else if (s.bn->needs_weight_grad) {
-		cpu_run(t, s.blocks, norm_running_part, &s);
+		norm_run_vectors(&s, norm_running_part);
 	}
-	for (int b = 0; b < s.blocks; b++)
-		norm_set_scale(&s, b);
-	cpu_run(t, planes, cpu_norm_apply_part, &s);
+	norm_run_vectors(&s, norm_scale_part);
+	cpu_run(t, s.pieces, norm_apply_part, &s);
 }
 
 static void
-cpu_norm_recompute(struct task *t)
+norm_recompute(struct task *t)
 {
 	struct norm_pass s = norm_open(t);
 
 	s.recompute = 1;
-	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	for (int b = 0; b < s.blocks; b++)
-		norm_set_scale(&s, b);
-	cpu_run(t, s.images * s.blocks, cpu_norm_apply_part, &s);
+	norm_run_vectors(&s, norm_scale_part);
+	cpu_run(t, s.pieces, norm_apply_part, &s);
 }
 
 /* ---- backward ---- */
 
 /*
- * Return plane ${i} of x, or zeros if x is no longer in memory.  In that case
+ * Set x of the rows ${p}, or zeros if x is no longer in memory.  In that case
  * the relu uses a mask, and x has no other part in the gradient.
  */
-static const float *
-cpu_norm_input_plane(const struct norm_pass *s, int i)
+static void
+norm_input_rows(const struct norm_pass *s, const struct norm_rows *p,
+    struct norm_gradient *g)
 {
-	return task_reads(s->bn) & READS_X ? norm_plane(s, s->bn->x[0], i) :
-	    s->zeros;
+	int there = (task_reads(s->bn) & READS_X) != 0;
+
+	g->x = there ? norm_rows_at(s, s->bn->x[0], p) : s->zeros;
+	g->x_row = there ? (size_t)s->width : 0;
 }
 
 /*
- * Describe the gradient of plane ${i}.  ${mix} is storage for a block that
- * sends lanes to several frames.
+ * Describe the gradient of the rows ${p} and return the number of windows.
+ * Unless the shift is in place, gather its gradient in the buffer of
+ * ${thread}.
+ *
+ * Of several windows, all have both terms, and one that is missing is 0.  A
+ * single window has the terms that exist, which preserves the sign of a 0.
  */
-static struct norm_gradient
-cpu_norm_gradient_of(const struct norm_pass *s, int i, struct norm_mix *mix)
+static int
+norm_gradient_of(const struct norm_pass *s, const struct norm_rows *p,
+    int thread, struct norm_gradient w[NORM_WINDOWS])
 {
 	const struct norm *n = s->n;
-	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
-	struct norm_gradient g = { .relu = n->relu != NULL,
-		.mask = s->mask == NULL ? NULL : s->mask + (size_t)i * s->hw,
-		.x = cpu_norm_input_plane(s, i), .a = s->scale + c,
-		.b = s->offset + c };
+	struct norm_source lies = s->shifted;
+	struct norm_gradient g = { .row = (size_t)s->width,
+		.relu = n->relu != NULL, .mask = norm_mask_at(s, p),
+		.a = s->scale + p->from, .b = s->offset + p->from };
+	const char *gathered = NULL;
+	int count = 0;
 
-	if (n->tail->dy != NULL)
-		g.dy[g.n++] = norm_plane(s, n->tail->dy, i);
-	if (n->shift != NULL && norm_lanes_of(n->shift, i % s->blocks, mix)) {
-		norm_mix_planes(s, n->shift->dy, i, -1, mix);
-		g.mix = mix;
-		g.n++;
-	} else if (n->shift != NULL) {
-		const float *dy = norm_shifted_plane(s, n->shift, n->shift->dy,
-		    i);
+	norm_input_rows(s, p, &g);
+	lies.x = n->shift == NULL ? NULL : n->shift->dy;
+	lies.dropped = NULL;
+	if (lies.x != NULL && !norm_in_place(s, p)) {
+		struct norm_source dy = { .x = lies.x };
 
-		if (dy != NULL)
-			g.dy[g.n++] = dy;
+		norm_gather(s, p, &dy, 1, norm_work(s, thread));
+		gathered = norm_work(s, thread);
 	}
-	if (g.n == 0)
-		g.dy[g.n++] = s->zeros;
-	return g;
+	if (n->tail->dy != NULL) {
+		g.dy = norm_rows_at(s, n->tail->dy, p);
+		g.dy_row = (size_t)s->width;
+	} else if (s->half || lies.x == NULL) {
+		g.dy = s->zeros;
+	}
+	for (int c = p->from, end = p->to; c < p->to; c = end, end = p->to) {
+		g.first = c - p->from;
+		g.more_row = (size_t)s->width;
+		if (gathered != NULL)
+			g.more = gathered + (size_t)g.first * s->size;
+		else if (lies.x != NULL)
+			g.more = norm_window(s, &lies, p, c, &g.more_row, &end);
+		if (lies.x != NULL && g.more == NULL && (s->half || g.dy ==
+		    NULL)) {
+			g.more = s->zeros;
+			g.more_row = 0;
+		}
+		if (g.dy == NULL) {
+			g.dy = g.more;
+			g.dy_row = g.more_row;
+			g.more = NULL;
+		}
+		g.c = end - c;
+		w[count++] = g;
+	}
+	return count;
 }
 
 /*
- * Return plane ${i} of the shortcut gradient, or NULL if none is wanted.  It is
- * the gradient that passes the relu.  Unless it was added to another gradient,
- * the second pass can read it instead of computing it again.
+ * Return the shortcut gradient of the rows ${p}, or NULL if none is wanted.  It
+ * is the gradient that passes the relu.  Unless it was added to another
+ * gradient, the second pass can read it instead of computing it again.
  */
-static float *
-cpu_norm_shortcut_gradient(const struct norm_pass *s, int i)
+static void *
+norm_shortcut_gradient(const struct norm_pass *s, const struct norm_rows *p)
 {
 	const struct norm *n = s->n;
 
 	return n->add == NULL || n->add->dx[n->res] == NULL ? NULL :
-	    norm_plane(s, n->add->dx[n->res], i);
+	    norm_rows_at(s, n->add->dx[n->res], p);
 }
 
 static void
-cpu_norm_sums_part(int i, int thread, void *arg)
+norm_sums_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
-	struct norm_mix mix;
-	struct norm_gradient g = cpu_norm_gradient_of(s, i, &mix);
+	struct norm_rows whole = norm_piece(s, i), p = { 0 };
+	float *db = s->p + norm_sums_index(s, i);
+	float *ds = s->q + norm_sums_index(s, i);
+	struct norm_gradient w[NORM_WINDOWS];
 
-	(void)thread;
-	s->k->sums(&g, s->hw, s->mean + (size_t)(i % s->blocks) *
-	    (size_t)cpu_lanes(), s->p + norm_sums_at(s, i),
-	    s->q + norm_sums_at(s, i),
-	    cpu_norm_shortcut_gradient(s, i), s->n->add != NULL &&
-	    s->n->add->accumulate[s->n->res]);
+	memset(db, 0, (size_t)s->width * sizeof(*db));
+	memset(ds, 0, (size_t)s->width * sizeof(*ds));
+	while (norm_next_chunk(s, &whole, &p)) {
+		int n = norm_gradient_of(s, &p, thread, w);
+
+		s->k->sums(w, n, p.rows, s->mean + p.from, db, ds,
+		    norm_shortcut_gradient(s, &p), s->n->add != NULL &&
+		    s->n->add->accumulate[s->n->res], s->stream);
+	}
 }
 
 static void
-cpu_norm_back_part(int i, int thread, void *arg)
+norm_back_part(int i, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	const struct norm *n = s->n;
-	size_t c = (size_t)(i % s->blocks) * (size_t)cpu_lanes();
-	struct norm_mix mix;
-	struct norm_gradient g = cpu_norm_gradient_of(s, i, &mix);
-	const float *v = cpu_norm_shortcut_gradient(s, i);
+	struct norm_rows whole = norm_piece(s, s->pieces - 1 - i), p = { 0 };
 
-	(void)thread;
-	if (v != NULL && !n->add->accumulate[n->res])
-		g = (struct norm_gradient){ .dy = { v }, .n = 1, .x = g.x };
-	s->k->back(norm_plane(s, s->bn->dx[0], i), &g, s->hw, s->a + c,
-	    s->b + c, s->c + c, s->bn->accumulate[0]);
+	while (norm_next_chunk(s, &whole, &p)) {
+		const void *v = norm_shortcut_gradient(s, &p);
+		struct norm_gradient w[NORM_WINDOWS] = { { .c = s->width,
+			.row = (size_t)s->width, .dy_row = (size_t)s->width,
+			.dy = v } };
+		int count = 1;
+
+		norm_input_rows(s, &p, w);
+		if (v == NULL || n->add->accumulate[n->res])
+			count = norm_gradient_of(s, &p, thread, w);
+		s->k->back(norm_rows_at(s, s->bn->dx[0], &p), w, count, p.rows,
+		    s->a + p.from, s->b + p.from, s->c + p.from,
+		    s->bn->accumulate[0], s->stream);
+	}
 }
 
 /*
@@ -265,55 +357,50 @@ cpu_norm_back_part(int i, int thread, void *arg)
  * writes the shortcut gradient.
  */
 static int
-cpu_norm_sums_up(const struct norm_pass *s)
+norm_sums_up(const struct norm_pass *s)
 {
-	return s->bn->needs_weight_grad || cpu_norm_shortcut_gradient(s,
-	    0) != NULL;
+	return s->bn->needs_weight_grad || (s->n->add != NULL &&
+	    s->n->add->dx[s->n->res] != NULL);
 }
 
 static void
-cpu_norm_backward_block(int b, int thread, void *arg)
+norm_backward_block(int b, int thread, void *arg)
 {
-	const struct norm_pass *s = arg;
+	struct norm_pass *s = arg;
 
 	norm_set_scale(s, b);
-	for (int i = b; i < s->images * s->blocks && cpu_norm_sums_up(s);
-	    i += s->blocks)
-		cpu_norm_sums_part(i, thread, arg);
+	if (norm_sums_up(s))
+		norm_run_block(s, b, thread, norm_sums_part);
 	norm_factors_part(b, thread, arg);
-	for (int i = b; i < s->images * s->blocks && s->bn->dx[0] != NULL;
-	    i += s->blocks)
-		cpu_norm_back_part(i, thread, arg);
+	if (s->bn->dx[0] != NULL)
+		norm_run_block(s, s->blocks - 1 - b, thread, norm_back_part);
 }
 
 static void
-cpu_norm_backward(struct task *t)
+norm_backward(struct task *t)
 {
 	struct norm_pass s = norm_open(t);
-	int planes = s.images * s.blocks;
 
 	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
-	memset(s.zeros, 0, norm_plane_floats(s.d) * sizeof(float));
-	if (!norm_is_synced(s.bn) && cpu_norm_by_blocks(t, &s)) {
-		cpu_run(t, s.blocks, cpu_norm_backward_block, &s);
+	if (norm_by_blocks(t, &s)) {
+		cpu_run(t, s.blocks, norm_backward_block, &s);
 		return;
 	}
-	for (int b = 0; b < s.blocks; b++)
-		norm_set_scale(&s, b);
-	if (cpu_norm_sums_up(&s))
-		cpu_run(t, planes, cpu_norm_sums_part, &s);
-	cpu_run(t, s.blocks, norm_factors_part, &s);
+	norm_run_vectors(&s, norm_scale_part);
+	if (norm_sums_up(&s))
+		cpu_run(t, s.pieces, norm_sums_part, &s);
+	norm_run_vectors(&s, norm_factors_part);
 	if (norm_is_synced(s.bn)) {
 		peers_sum(s.bn, s.sync);
-		cpu_run(t, s.blocks, norm_unpack_factors_part, &s);
+		norm_run_vectors(&s, norm_unpack_factors_part);
 	}
 	if (s.bn->dx[0] != NULL)
-		cpu_run(t, planes, cpu_norm_back_part, &s);
+		cpu_run(t, s.pieces, norm_back_part, &s);
 }
 
 /* ---- a task ---- */
 
-int
+static int
 norm_prepare(struct task *t)
 {
 	struct norm *n;
@@ -325,7 +412,17 @@ norm_prepare(struct task *t)
 	return cpu_blocked(((struct norm *)t->priv)->bn);
 }
 
-void
+static int
+norm_prepare_bf16(struct task *t)
+{
+	if (!bf16_is(&t->out)) {
+		t->impl = &bf16_fallback;
+		return t->impl->prepare(t);
+	}
+	return norm_prepare(t);
+}
+
+static void
 norm_describe(const struct task *t, char *text, size_t size)
 {
 	const struct norm *n = t->priv;
@@ -336,9 +433,12 @@ norm_describe(const struct task *t, char *text, size_t size)
 	    "shifted" : "", n->saves_mask ? ", a bit mask" : "");
 }
 
-const struct op_impl cpu_bn = {
-	.reads = READS_X_DW, .prepare = norm_prepare, .release = norm_release,
-	.saved = norm_saved, .scratch = norm_scratch,
-	.forward = cpu_norm_forward, .recompute = cpu_norm_recompute,
-	.backward = cpu_norm_backward, .describe = norm_describe,
-};
+#define NORM(prepares) { \
+	.reads = READS_X_DW, .prepare = prepares, .release = norm_release, \
+	.saved = norm_saved, .scratch = norm_scratch, \
+	.forward = norm_forward, .recompute = norm_recompute, \
+	.backward = norm_backward, .describe = norm_describe, \
+}
+
+const struct op_impl cpu_bn = NORM(norm_prepare);
+const struct op_impl bf16_bn = NORM(norm_prepare_bf16);

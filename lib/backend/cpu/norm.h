@@ -31,19 +31,6 @@ norm_writes(const struct task *t, int again)
 }
 
 /*
- * norm_between(bn, c, mean):
- * Store into dw[4], PARAM_BETWEEN, the squared difference of the batch mean
- * ${mean} of channel ${c} and its running mean.
- */
-static inline void
-norm_between(const struct task *bn, int c, double mean)
-{
-	double d = mean - ((const float *)bn->w[2])[c];
-
-	((float *)bn->dw[4])[c] = (float)(d * d);
-}
-
-/*
  * norm_whole_blocks(shift, n):
  * Return 1 if the ${n} channels of each block move to the same frame.
  */
@@ -55,15 +42,5 @@ int norm_whole_blocks(const struct task *shift, int n);
  * their shifts, and choose the outputs to recompute and the masks to save.
  */
 void cpu_fuse(struct device *d, struct task *task, int n);
-
-/*
- * norm_prepare(t), norm_describe(t, text, size):
- * The functions prepare and describe of struct op_impl for a norm of any
- * precision.  ${t}->priv is a struct norm: cpu_fuse sets it for fused norms,
- * and norm_prepare allocates it for a single bn.  norm_release frees it.
- * norm_prepare returns 0, or -1 after a message if the layout is not blocked.
- */
-int norm_prepare(struct task *t);
-void norm_describe(const struct task *t, char *text, size_t size);
 
 #endif

@@ -2,14 +2,40 @@
 #define BACKEND_CPU_NORM_PASS_H
 
 /*
- * The state of one pass of an fp32 normalization over its planes: forward,
- * backward or recomputing.  Its functions locate planes in unshifted and
- * shifted activations.  norm.c runs the pass.
+ * The state of one pass of a normalization: forward, backward or recomputing.
+ * Its functions locate numbers in unshifted and shifted activations.  norm.c
+ * runs the pass.
+ *
+ * A piece is what one job does: a block of channels of an image in fp32, some
+ * positions of an image in bf16.  A row is the channels of a piece at one
+ * position.
+ *
+ * A shift moves a few ranges of the channels of a position.  If these begin at
+ * whole vectors, a pass reads and writes rows directly in the shifted
+ * activation, range by range.  Rows that the shift drops at the ends of a clip
+ * are saved next to it.  Otherwise the pass copies rows in the cache: in bf16
+ * its results, in fp32 what it reads.
  */
 
+#include "backend/cpu/bf16/bf16.h"
 #include "backend/cpu/norm.h"
+#include "backend/cpu/norm_kernels.h"
 
-/* A pass.  L is cpu_lanes(); row is the channels, padded. */
+enum { NORM_WINDOWS = 16 };		/* windows of a row, at most */
+
+/*
+ * An activation: unshifted, or as stored by its shift together with the rows
+ * that the shift drops.
+ */
+struct norm_source {
+	const void *x;
+	const struct task *shift;	/* NULL: unshifted */
+	void *dropped;			/* dropped rows, laid out as an
+					 * activation [clips][hw][moved] */
+	int ranges, moved;		/* channels that move */
+	struct bf16_range range[NORM_WINDOWS / 2];
+};
+
 struct norm_pass {
 	const struct norm *n;
 	struct task *bn;
@@ -17,106 +43,114 @@ struct norm_pass {
 	const struct norm_kernels *k;
 	int recompute;			/* recompute: write recomputed outputs
 					 * only */
-	int row, blocks, images;	/* row: channels, padded */
-	size_t hw;
-	float *mean, *rstd;		/* [row]; frozen norm: mean is zeros and
-					 * rstd NULL */
-	uint16_t *mask;			/* [images][blocks][hw]; NULL if the
+	int half;			/* 1: bf16, 0: fp32 */
+	size_t size;			/* bytes of a number */
+	int lanes;			/* channels of a vector */
+	int whole;			/* channels that a shift must move
+					 * together, to be done in place */
+	int row, images;		/* row: channels, padded */
+	int blocks, width;		/* blocks of channels, their channels */
+	int cuts;			/* pieces of a block of an image */
+	int pieces;
+	int stream;			/* store past the caches */
+	size_t hw, rows;		/* positions of an image, of a piece */
+	size_t chunk;			/* positions computed before they are
+					 * copied */
+	float *mean, *rstd;		/* [row], storage order; frozen norm:
+					 * mean is zeros and rstd NULL */
+	uint16_t *mask;			/* one bit per number of y; NULL if the
 					 * chain saves none */
-	float *dropped;			/* [clips][shifted blocks][hw][L]: saved
-					 * planes that the shift drops */
-	float *p, *q;			/* [images][row]: the two sums of each
-					 * plane */
+	struct norm_source shifted;	/* output of the fused shift */
+	struct norm_source res;		/* shortcut */
+	float *p, *q;			/* [images * cuts][row]: the two sums of
+					 * each piece */
 	float *scale, *offset;		/* [row]: y = x scale + offset */
 	float *a, *b, *c;		/* [row]: dx = v a + x b + c, v the
 					 * gradient of y */
-	float *zeros;			/* one plane */
 	double *sync;			/* [2][channels], with peers: sums here,
 					 * then those over all ranks */
+	char *zeros;			/* a row of zeros */
+	char *work;			/* [threads][2][chunk][width] */
 };
 
-/* norm_plane_floats(d): return the floats of a plane, hw * L. */
-size_t norm_plane_floats(const struct dims *d);
+/* Positions [first, first + rows) and channels [from, to) of an image. */
+struct norm_rows { int image; size_t first, rows; int from, to; };
 
 /*
  * norm_saved(t), norm_scratch(t):
  * The functions saved and scratch of struct op_impl, in bytes.
  */
 size_t norm_saved(const struct task *t);
-
-/* norm_dropped(t): return the dropped planes that ${t} has saved. */
-float *norm_dropped(const struct task *t);
 size_t norm_scratch(const struct task *t);
 
 /*
  * norm_open(t):
  * Return the state of a pass of ${t}.  Its arrays point into the saved and the
- * scratch memory of ${t}, which this function does not initialize.
+ * scratch memory of ${t}, of which this function initializes the zeros only.
  */
 struct norm_pass norm_open(struct task *t);
 
-/*
- * norm_channels_to(s, b): return one more than the last channel of block ${b}.
- */
-int norm_channels_to(const struct norm_pass *s, int b);
+/* norm_piece(s, i): return piece ${i} of the s->pieces pieces. */
+struct norm_rows norm_piece(const struct norm_pass *s, int i);
+
+/* norm_sums_index(s, i): return the index of the sums of piece ${i} in s->p. */
+size_t norm_sums_index(const struct norm_pass *s, int i);
 
 /*
- * norm_plane(s, x, i):
- * Return plane ${i} of the activation ${x}: block i % blocks of image i /
- * blocks.
+ * norm_next_chunk(s, whole, p):
+ * Advance ${p} to the next chunk of ${whole}; a zeroed ${p} gets the first.
+ * Return 0 if there is none.
  */
-float *norm_plane(const struct norm_pass *s, const void *x, int i);
+int norm_next_chunk(const struct norm_pass *s, const struct norm_rows *whole,
+    struct norm_rows *p);
 
 /*
- * norm_sums_at(s, i): return the index of the L sums of plane ${i} in p and q.
+ * norm_rows_at(s, x, p), norm_mask_at(s, p), norm_work(s, thread):
+ * Return the rows ${p} of the unshifted activation ${x}; their mask, or NULL if
+ * there is none; and the buffer for two chunks of a thread.
  */
-size_t norm_sums_at(const struct norm_pass *s, int i);
+void *norm_rows_at(const struct norm_pass *s, const void *x,
+    const struct norm_rows *p);
+uint16_t *norm_mask_at(const struct norm_pass *s, const struct norm_rows *p);
+void *norm_work(const struct norm_pass *s, int thread);
 
 /*
- * norm_shifted_plane(s, shift, shifted, i):
- * Return the plane of ${shifted} that plane ${i} moves to, or NULL if ${shift}
- * drops it.  All channels of its block must move alike.
+ * norm_in_place(s, p):
+ * Return 1 if the shift of the pass moves whole vectors of the channels of
+ * ${p}.
  */
-float *norm_shifted_plane(const struct norm_pass *s,
-    const struct task *shift, const void *shifted, int i);
+int norm_in_place(const struct norm_pass *s, const struct norm_rows *p);
 
 /*
- * norm_lanes_of(shift, b, m):
- * Set the lane masks of ${m} for block ${b}: lanes that ${shift} takes from the
- * next frame, from the previous one, and from the same one.  Return 1 if the
- * block takes lanes from more than one frame.
+ * norm_window(s, l, p, c, row, end):
+ * Return channel ${c} of the first of the rows ${p} in ${l}.  Set ${*row} to
+ * the numbers from one row to the next.  Lower ${*end} to the end of the range
+ * of channels that ${l} stores together.  Return NULL if the shift drops these
+ * rows and they are not saved.
  */
-int norm_lanes_of(const struct task *shift, int b, struct norm_mix *m);
+void *norm_window(const struct norm_pass *s, const struct norm_source *l,
+    const struct norm_rows *p, int c, size_t *row, int *end);
 
 /*
- * norm_mix_planes(s, x, i, sign, m):
- * Set the source planes of ${m} for plane ${i} of ${x}: the next frame, the
- * previous one and the same one.  ${sign} -1 exchanges next and previous, for a
- * gradient.  Beyond the ends of the clip a source is a plane of zeros.
- */
-void norm_mix_planes(const struct norm_pass *s, const void *x, int i,
-    int sign, struct norm_mix *m);
-
-/*
- * norm_dropped_plane(s, shift, side, i):
- * Return the position in ${side} of plane ${i}, which ${shift} drops.  ${side}
- * is an array of dropped planes, laid out as s->dropped.
- */
-float *norm_dropped_plane(const struct norm_pass *s, const struct task *shift,
-    float *side, int i);
-
-/*
- * norm_clear_end(s, i):
- * Clear the plane of the shifted activation to which nothing moves because the
- * shift drops plane ${i}.  It is at the other end of the clip.
- */
-void norm_clear_end(const struct norm_pass *s, int i);
-
-/*
- * The parts of a pass for the channels of block ${b}, to run after the sums of
- * all planes; ${arg} is the struct norm_pass, and ${thread} is not used.
+ * norm_scatter(s, p, y):
+ * Copy the rows ${y} of ${p} into the shifted activation, unless ${y} is NULL.
+ * Clear the rows at the other end of the clip where it drops rows of ${p}.
  *
- * norm_combine_part	combine the statistics of the planes.  With peers, pack
+ * norm_gather(s, p, l, sign, to):
+ * Copy from ${l} into ${to} the rows to which the shift moves those of ${p}, or
+ * from which it does if ${sign} is -1.  Channels that it drops become 0.
+ * Return, in fp32, one bit per lane, 0 if it is dropped.
+ */
+void norm_scatter(const struct norm_pass *s, const struct norm_rows *p,
+    const void *y);
+unsigned norm_gather(const struct norm_pass *s, const struct norm_rows *p,
+    const struct norm_source *l, int sign, void *to);
+
+/*
+ * The parts of a pass for vector ${b} of the channels, to run after the sums of
+ * all pieces; ${arg} is the struct norm_pass, and ${thread} is not used.
+ *
+ * norm_combine_part	combine the statistics of the pieces.  With peers, pack
  *			them into s->sync for the sum over ranks
  * norm_unpack_part	unpack the statistics of all ranks
  * norm_running_part	take the running statistics
@@ -126,7 +160,7 @@ void norm_clear_end(const struct norm_pass *s, int i);
  *
  * norm_measures(bn): return 1 if mean and variance come from the microbatch.
  * norm_is_synced(bn): return 1 if they are summed over its peers, too.
- * norm_set_scale(s, b): set s->scale and s->offset of block ${b} from the
+ * norm_set_scale(s, b): set s->scale and s->offset of vector ${b} from the
  * microbatch or, for a frozen norm, from the running statistics.
  */
 int norm_measures(const struct task *bn);

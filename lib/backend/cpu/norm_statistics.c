@@ -1,8 +1,8 @@
 /*
- * Combine the planes of a normalization per channel: the statistics of a
- * microbatch, and the sums and factors of its backward pass.  Each plane gives
- * a mean and a sum of squared deviations.  They are combined in double, image
- * by image (Chan et al. 1979).
+ * Combine the pieces of a normalization per channel: the statistics of a
+ * microbatch, and the sums and factors of its backward pass.  Each piece gives
+ * a mean and a sum of squared deviations.  They are combined in double, in
+ * their order (Chan et al. 1979).
  */
 #include <math.h>
 #include <string.h>
@@ -23,46 +23,82 @@ norm_is_synced(const struct task *bn)
 }
 
 /*
- * Store the statistics of channel ${c} over ${count} values: for this pass, and
- * as the gradients of the parameters PARAM_MEAN, PARAM_VAR and PARAM_BETWEEN.
+ * Return the channel at index ${at} in storage order (norm_kernels.h), or -1
+ * for padding.
  */
-static void
-norm_statistics_set_statistics(const struct norm_pass *s, int c, double count,
-    double mean, double m2)
+static int
+norm_statistics_channel(const struct norm_pass *s, int at)
 {
-	s->mean[c] = (float)mean;
-	s->rstd[c] = (float)(1 / sqrt(m2 / count + s->bn->op->bn.eps));
-	((float *)s->bn->dw[2])[c] = (float)mean;
-	((float *)s->bn->dw[3])[c] =
-	    (float)(m2 / (count > 1 ? count - 1 : 1));
-	if (s->bn->op->nparam > 4)
-		norm_between(s->bn, c, mean);
+	int c = s->half && at < s->row / 32 * 32 ? at / 32 * 32 + at % 16 * 2 +
+	    at % 32 / 16 : at;
+
+	return c < s->d->c ? c : -1;
 }
 
-/* mean = sum of mean_i / images, m2 = sum of (m2_i + hw (mean_i - mean)^2) */
+/* For each index ${at} of vector ${b}, and its channel ${c}. */
+#define CHANNELS(s, b, at, c) \
+	for (int at = (b) * (s)->lanes, c; at < ((b) + 1) * (s)->lanes; at++) \
+		if ((c = norm_statistics_channel(s, at)) >= 0)
+
+/* Describe the sums of all pieces. */
+static struct norm_pieces
+norm_statistics_pieces(const struct norm_pass *s)
+{
+	return (struct norm_pieces){ s->p, s->q, (size_t)s->row, s->images,
+		s->cuts, s->rows, s->hw - (size_t)(s->cuts - 1) * s->rows };
+}
+
+/* Return the values of a channel, on all peers if the norm is synced. */
+static double
+norm_statistics_count(const struct norm_pass *s)
+{
+	double count = (double)s->hw * s->images;
+
+	return norm_is_synced(s->bn) ? peers_count(s->bn, count) : count;
+}
+
+/*
+ * Store the statistics of channel ${c}, at index ${at}: for this pass, and as
+ * the gradients of the parameters PARAM_MEAN and PARAM_VAR.  That of
+ * PARAM_BETWEEN is the squared difference of the batch mean and the running
+ * mean.
+ */
+static void
+norm_statistics_set(const struct norm_pass *s, int c, int at, double mean,
+    double m2)
+{
+	const struct task *bn = s->bn;
+	double count = norm_statistics_count(s);
+	double between = mean - ((const float *)bn->w[2])[c];
+
+	s->mean[at] = (float)mean;
+	s->rstd[at] = (float)(1 / sqrt(m2 / count + bn->op->bn.eps));
+	((float *)bn->dw[2])[c] = (float)mean;
+	((float *)bn->dw[3])[c] = (float)(m2 / (count > 1 ? count - 1 : 1));
+	if (bn->op->nparam > 4)
+		((float *)bn->dw[4])[c] = (float)(between * between);
+}
+
 void
 norm_combine_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
-	double hw = (double)s->hw, count = hw * s->images;
+	const struct norm_pieces pieces = norm_statistics_pieces(s);
+	double mean[LANES_MAX], m2[LANES_MAX];
+	int first = b * s->lanes;
 
 	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		double mean = 0, m2 = 0;
-
-		for (int i = 0; i < s->images; i++)
-			mean += s->p[(size_t)i * s->row + c];
-		mean /= s->images;
-		for (int i = 0; i < s->images; i++) {
-			double d = s->p[(size_t)i * s->row + c] - mean;
-
-			m2 += s->q[(size_t)i * s->row + c] + hw * d * d;
-		}
-		if (s->bn->peers != NULL)
-			peers_pack(s->sync, (size_t)s->d->c, (size_t)c, count,
-			    mean, m2);
+	s->k->join(&pieces, first, mean, m2);
+	memset(s->mean + first, 0, (size_t)s->lanes * sizeof(float));
+	memset(s->rstd + first, 0, (size_t)s->lanes * sizeof(float));
+	CHANNELS(s, b, at, c) {
+		if (norm_is_synced(s->bn))
+			peers_pack(s->sync, (size_t)s->d->c, (size_t)c,
+			    (double)s->hw * s->images, mean[at - first],
+			    m2[at - first]);
 		else
-			norm_statistics_set_statistics(s, c, count, mean, m2);
+			norm_statistics_set(s, c, at, mean[at - first],
+			    m2[at - first]);
 	}
 }
 
@@ -70,15 +106,13 @@ void
 norm_unpack_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
-	double count = peers_count(s->bn, (double)s->hw * s->images);
+	double mean, m2;
 
 	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		double mean, m2;
-
-		peers_unpack(s->sync, (size_t)s->d->c, (size_t)c, count, &mean,
-		    &m2);
-		norm_statistics_set_statistics(s, c, count, mean, m2);
+	CHANNELS(s, b, at, c) {
+		peers_unpack(s->sync, (size_t)s->d->c, (size_t)c,
+		    norm_statistics_count(s), &mean, &m2);
+		norm_statistics_set(s, c, at, mean, m2);
 	}
 }
 
@@ -87,11 +121,14 @@ norm_running_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	const float *mean = s->bn->w[2], *var = s->bn->w[3];
+	int first = b * s->lanes;
 
 	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		s->mean[c] = ((float *)s->bn->dw[2])[c] = mean[c];
-		s->rstd[c] = (float)(1 / sqrt(var[c] + s->bn->op->bn.eps));
+	memset(s->mean + first, 0, (size_t)s->lanes * sizeof(float));
+	memset(s->rstd + first, 0, (size_t)s->lanes * sizeof(float));
+	CHANNELS(s, b, at, c) {
+		s->mean[at] = ((float *)s->bn->dw[2])[c] = mean[c];
+		s->rstd[at] = (float)(1 / sqrt(var[c] + s->bn->op->bn.eps));
 		((float *)s->bn->dw[3])[c] = var[c];
 	}
 }
@@ -102,18 +139,18 @@ norm_set_scale(const struct norm_pass *s, int b)
 {
 	struct task *bn = s->bn;
 	const float *gamma = bn->w[0], *beta = bn->w[1];
-	int first = b * cpu_lanes();
+	int first = b * s->lanes;
 
-	memset(s->scale + first, 0, (size_t)cpu_lanes() * sizeof(float));
-	memset(s->offset + first, 0, (size_t)cpu_lanes() * sizeof(float));
-	for (int c = first; c < norm_channels_to(s, b); c++) {
-		float mean = bn->needs_weight_grad ? s->mean[c] :
+	memset(s->scale + first, 0, (size_t)s->lanes * sizeof(float));
+	memset(s->offset + first, 0, (size_t)s->lanes * sizeof(float));
+	CHANNELS(s, b, at, c) {
+		float mean = bn->needs_weight_grad ? s->mean[at] :
 		    ((const float *)bn->w[2])[c];
-		float rstd = bn->needs_weight_grad ? s->rstd[c] : (float)
+		float rstd = bn->needs_weight_grad ? s->rstd[at] : (float)
 		    (1 / sqrt(((const float *)bn->w[3])[c] + bn->op->bn.eps));
 
-		s->scale[c] = gamma[c] * rstd;
-		s->offset[c] = beta[c] - mean * s->scale[c];
+		s->scale[at] = gamma[c] * rstd;
+		s->offset[at] = beta[c] - mean * s->scale[at];
 	}
 }
 
@@ -127,39 +164,46 @@ norm_set_scale(const struct norm_pass *s, int b)
  * infinite n.  If no parameter is trained either, no sums are needed.
  */
 static void
-norm_statistics_set_factors(const struct norm_pass *s, int c, double count,
+norm_statistics_set_factors(const struct norm_pass *s, int c, int at,
     double db, double ds)
 {
-	double a = ((const float *)s->bn->w[0])[c] * (double)s->rstd[c];
+	double a = ((const float *)s->bn->w[0])[c] * (double)s->rstd[at];
+	double count = s->bn->op->bn.fixed ? INFINITY :
+	    norm_statistics_count(s);
 
-	s->a[c] = (float)a;
-	s->b[c] = (float)(-a * s->rstd[c] * ds / count);
-	s->c[c] = (float)(a * (s->mean[c] * s->rstd[c] * ds - db) / count);
+	s->a[at] = (float)a;
+	s->b[at] = (float)(-a * s->rstd[at] * ds / count);
+	s->c[at] = (float)(a * (s->mean[at] * s->rstd[at] * ds - db) / count);
 }
 
-static void
-norm_statistics_sums_part(int b, int thread, void *arg)
+/* A frozen norm has dx = scale v; b and c are 0 already. */
+void
+norm_factors_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
 	struct task *bn = s->bn;
-	double count = bn->op->bn.fixed ? INFINITY : (double)s->hw * s->images;
+	const struct norm_pieces pieces = norm_statistics_pieces(s);
+	double db[LANES_MAX], ds[LANES_MAX];
+	int first = b * s->lanes;
 
 	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++) {
-		double db = 0, ds = 0;
+	if (!bn->needs_weight_grad) {
+		memcpy(s->a + first, s->scale + first, (size_t)s->lanes *
+		    sizeof(float));
+		return;
+	}
+	s->k->add(&pieces, first, db, ds);
+	CHANNELS(s, b, at, c) {
+		double shift = db[at - first], scale = ds[at - first] *
+		    s->rstd[at];
 
-		for (int i = 0; i < s->images; i++) {
-			db += s->p[(size_t)i * s->row + c];
-			ds += s->q[(size_t)i * s->row + c];
-		}
-		ds *= s->rstd[c];
-		((float *)bn->dw[0])[c] = (float)ds;
-		((float *)bn->dw[1])[c] = (float)db;
+		((float *)bn->dw[0])[c] = (float)scale;
+		((float *)bn->dw[1])[c] = (float)shift;
 		if (norm_is_synced(bn)) {
-			s->sync[c] = db;
-			s->sync[s->d->c + c] = ds;
+			s->sync[c] = shift;
+			s->sync[s->d->c + c] = scale;
 		} else {
-			norm_statistics_set_factors(s, c, count, db, ds);
+			norm_statistics_set_factors(s, c, at, shift, scale);
 		}
 	}
 }
@@ -168,32 +212,9 @@ void
 norm_unpack_factors_part(int b, int thread, void *arg)
 {
 	const struct norm_pass *s = arg;
-	double count = peers_count(s->bn, (double)s->hw * s->images);
 
 	(void)thread;
-	for (int c = b * cpu_lanes(); c < norm_channels_to(s, b); c++)
-		norm_statistics_set_factors(s, c, count, s->sync[c],
+	CHANNELS(s, b, at, c)
+		norm_statistics_set_factors(s, c, at, s->sync[c],
 		    s->sync[s->d->c + c]);
-}
-
-/* A frozen norm: dx = scale v, and b and c are 0 already. */
-static void
-norm_statistics_frozen_part(int b, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-	size_t c = (size_t)b * (size_t)cpu_lanes();
-
-	(void)thread;
-	memcpy(s->a + c, s->scale + c, (size_t)cpu_lanes() * sizeof(float));
-}
-
-void
-norm_factors_part(int b, int thread, void *arg)
-{
-	const struct norm_pass *s = arg;
-
-	if (s->bn->needs_weight_grad)
-		norm_statistics_sums_part(b, thread, arg);
-	else
-		norm_statistics_frozen_part(b, thread, arg);
 }

@@ -1,9 +1,16 @@
 /*
- * Kernels of batch normalization over rows of bf16; norm_kernels.h has the
- * formulas.
+ * Kernels of batch normalization over rows of bf16, as vectors of 16 floats;
+ * norm_kernels.h has the formulas.
  */
-#include "backend/cpu/bf16/norm_vec.h"
-#include "base/isa.h"
+#define L 16
+#include "backend/cpu/bf16/kernels.h"
+#include "backend/cpu/norm_vec.h"
+
+typedef bf16 number;
+typedef uint32_t uvec __attribute__((vector_size(4 * L), aligned(2)));
+typedef uint16_t hvec __attribute__((vector_size(2 * L), aligned(2)));
+
+#define ODD 0xffff0000u
 
 /*
  * Prefetch this many numbers ahead, 2 KiB.  Processors prefetch what follows
@@ -13,26 +20,125 @@
  * of 256 channels: 7.5 GB/s without prefetching, 7.8 in the order of the work,
  * 14 in the order of memory.
  */
-enum { AHEAD = 1024 };
+enum { WINDOWS = 1, AHEAD = 1024 };
 
-/* Return AHEAD in rows, rounded up to a multiple of four. */
-INLINE size_t
-bf16_norm_kernel_rows_ahead(size_t row)
-{
-	return (AHEAD + 4 * row - 1) / (4 * row) * 4;
-}
+#if defined(__AVX512F__)
+
+#define FMA(r, a, b, c) ((r) = (vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), \
+    (__m512)(c)))
 
 /*
- * Prefetch line ${i} of the lines that four rows of 32 channels from ${at}
- * take.
+ * norm_round16(r, v, even):
+ * Round to bf16, to nearest, ties to even, in the upper 16 bits.  NaN stays
+ * NaN.
+ *
+ * If ${even} is not 0, the lower 16 bits of every NaN must be 0, so that
+ * rounding cannot carry into the upper ones.  This holds for NaNs that come
+ * from bf16 or that arithmetic produces.  Omitting the test for other NaNs
+ * saves 10 % of a forward pass.
  */
 INLINE void
-bf16_norm_kernel_prefetch(const bf16 *rows, int at, int i)
+norm_round16(uvec *r, const vec *v, int even)
 {
-	__builtin_prefetch(rows + 4 * at + 2 * L * i);
+	const __m512i u = (__m512i)*v, one = _mm512_set1_epi32(1);
+	__m512i near = _mm512_add_epi32(_mm512_add_epi32(u,
+	    _mm512_set1_epi32(0x7fff)),
+	    _mm512_and_si512(_mm512_srli_epi32(u, 16), one));
+
+	if (!even)
+		near = _mm512_mask_or_epi32(near, _mm512_cmp_ps_mask((__m512)*v,
+		    (__m512)*v, _CMP_UNORD_Q), u, _mm512_set1_epi32(0x400000));
+	*r = (uvec)near;
 }
 
-/* ---- statistics ---- */
+/* norm_put(p, r, stream): store a vector, past the caches if ${stream}. */
+INLINE void
+norm_put(bf16 *p, const uvec *r, int stream)
+{
+	if (stream)
+		_mm512_stream_si512((void *)p, (__m512i)*r);
+	else
+		*(uvec *)p = *r;
+}
+
+#else
+
+#define FMA(r, a, b, c) ((r) = (a) * (b) + (c))
+
+INLINE void
+norm_round16(uvec *r, const vec *v, int even)
+{
+	const uvec u = (uvec)*v, is = (uvec)(*v != *v);
+
+	(void)even;
+	*r = ((u | 0x400000) & is) | ((u + 0x7fff + (u >> 16 & 1)) & ~is);
+}
+
+INLINE void
+norm_put(bf16 *p, const uvec *r, int stream)
+{
+	(void)stream;
+	*(uvec *)p = *r;
+}
+
+#endif
+
+/*
+ * norm_load(v, p, two), norm_store(p, v, two, even, stream):
+ * Load or store 32 numbers, the even ones in v[0] and the odd ones in v[1], or
+ * 16 in v[0] if ${two} is 0.  ${even} is that of norm_round16.
+ */
+INLINE void
+norm_load(vec v[2], const bf16 *p, int two)
+{
+	if (two) {
+		const uvec u = *(const uvec *)p;
+
+		v[0] = (vec)(u << 16);
+		v[1] = (vec)(u & ODD);
+	} else {
+		v[0] = (vec)(__builtin_convertvector(*(const hvec *)p, uvec) <<
+		    16);
+	}
+}
+
+INLINE void
+norm_store(bf16 *p, const vec v[2], int two, int even, int stream)
+{
+	uvec r[2];
+
+	norm_round16(&r[0], &v[0], even);
+	if (!two) {
+		*(hvec *)p = __builtin_convertvector(r[0] >> 16, hvec);
+		return;
+	}
+	norm_round16(&r[1], &v[1], even);
+	r[0] = r[0] >> 16 | (r[1] & ODD);
+	norm_put(p, &r[0], stream);
+}
+
+/* Call f(..., k, two) for all channels k of a window. */
+#define CHANNELS(c, f, ...) do { \
+	int k = 0; \
+	for (; k + 2 * L <= (c); k += 2 * L) \
+		f(__VA_ARGS__, k, 1); \
+	if (k < (c)) \
+		f(__VA_ARGS__, k, 0); \
+} while (0)
+
+/* d = d a + (x b + c) */
+INLINE void
+norm_factor(vec *d, const vec *x, const vec *a, const vec *b, const vec *c)
+{
+	vec e;
+
+	FMA(e, *x, *b, *c);
+	FMA(*d, *d, *a, e);
+}
+
+#define TABLE norm_bf16_kernels
+#define MIX NULL
+#include "backend/cpu/norm_body.h"
 
 /*
  * sum += sum of d, m2 += sum of d^2, where d = x - first
@@ -41,16 +147,16 @@ bf16_norm_kernel_prefetch(const bf16 *rows, int at, int i)
  * so at most the number of rows times the last digit cancels.
  */
 INLINE void
-bf16_norm_kernel_deviations(const bf16 *x, size_t row, int rows,
+norm_deviations(const bf16 *x, size_t row, int rows,
     size_t prefetch, float *sum, float *m2, const bf16 *first, int k, int two)
 {
 	vec d[4][2], f[2];
 
-	bf16_norm_load(f, first + k, two);
+	norm_load(f, first + k, two);
 	for (int i = 0; i < rows; i++) {
-		bf16_norm_load(d[i], x + (size_t)i * row + k, two);
+		norm_load(d[i], x + (size_t)i * row + k, two);
 		if (rows == 4)
-			bf16_norm_kernel_prefetch(x + prefetch * row, k, i);
+			norm_prefetch(x + prefetch * row, k, i);
 	}
 	for (int j = 0; j <= two; j++) {
 		float *s = sum + k + j * L, *m = m2 + k + j * L;
@@ -73,12 +179,12 @@ bf16_norm_kernel_deviations(const bf16 *x, size_t row, int rows,
 
 /* mean = first + sum / rows, m2 = m2 - sum^2 / rows, at least 0 */
 INLINE void
-bf16_norm_kernel_mean_of(const bf16 *first, float rows, float *sum, float *m2,
+norm_mean_of(const bf16 *first, float rows, float *sum, float *m2,
     int k, int two)
 {
 	vec f[2];
 
-	bf16_norm_load(f, first + k, two);
+	norm_load(f, first + k, two);
 	for (int j = 0; j <= two; j++) {
 		float *s = sum + k + j * L, *m = m2 + k + j * L;
 		const vec d = CAT(s, 0) / rows, rest = CAT(m, 0) - CAT(s,
@@ -91,369 +197,18 @@ bf16_norm_kernel_mean_of(const bf16 *first, float rows, float *sum, float *m2,
 
 /* mean = sum of x / rows, m2 = sum of (x - mean)^2 */
 static void
-bf16_norm_kernel_stats(const bf16 *x, size_t rows, int c, float *mean,
-    float *m2)
+norm_stats(const void *piece, size_t rows, int c, float *mean, float *m2)
 {
-	const bf16 *first = x;
-	size_t row = (size_t)c, r = 0,
-	    prefetch = bf16_norm_kernel_rows_ahead(row);
+	const bf16 *x = piece, *first = x;
+	size_t row = (size_t)c, r = 0, prefetch = norm_rows_ahead(row);
 
 	memset(mean, 0, row * sizeof(*mean));
 	memset(m2, 0, row * sizeof(*m2));
 	for (; r + 4 <= rows; r += 4, x += 4 * row)
-		CHANNELS(c, bf16_norm_kernel_deviations, x, row, 4, prefetch,
+		CHANNELS(c, norm_deviations, x, row, 4, prefetch,
 		    mean, m2, first);
 	for (; r < rows; r++, x += row)
-		CHANNELS(c, bf16_norm_kernel_deviations, x, row, 1, prefetch,
+		CHANNELS(c, norm_deviations, x, row, 1, prefetch,
 		    mean, m2, first);
-	CHANNELS(c, bf16_norm_kernel_mean_of, first, (float)rows, mean, m2);
+	CHANNELS(c, norm_mean_of, first, (float)rows, mean, m2);
 }
-
-/* ---- pieces ---- */
-
-typedef double dvec __attribute__((vector_size(64), aligned(8)));
-typedef float fvec __attribute__((vector_size(32), aligned(4)));
-
-#define DAT(p, i) (*(dvec *)((p) + (i)))
-#define WIDE(p, i) __builtin_convertvector(*(const fvec *)((p) + (i)), dvec)
-
-/* Return the rows of piece ${i} of an image. */
-INLINE double
-bf16_norm_kernel_rows_in(const struct bf16_pieces *s, int i)
-{
-	return (double)(i == s->cuts - 1 ? s->last : s->rows);
-}
-
-/*
- * mean = sum of rows_i mean_i / all, m2 = sum of (m2_i + rows_i (mean_i -
- * mean)^2)
- */
-static void
-bf16_norm_kernel_join(const struct bf16_pieces *s, int at, double mean[16],
-    double m2[16])
-{
-	double all = 1 / ((double)s->images *
-	    ((double)s->rows * (s->cuts - 1) + (double)s->last));
-
-	for (int k = 0; k < 16; k += 8) {
-		const float *p = s->p + at + k, *q = s->q + at + k;
-		dvec m = { 0 }, v = { 0 }, d;
-
-		for (int i = 0; i < s->images; i++)
-			for (int j = 0; j < s->cuts; j++, p += s->row)
-				m += bf16_norm_kernel_rows_in(s, j) * WIDE(p,
-				    0);
-		m *= all;
-		p = s->p + at + k;
-		for (int i = 0; i < s->images; i++)
-			for (int j = 0; j < s->cuts; j++) {
-				d = WIDE(p, 0) - m;
-				v += WIDE(q, 0) + bf16_norm_kernel_rows_in(s,
-				    j) * d * d;
-				p += s->row;
-				q += s->row;
-			}
-		DAT(mean, k) = m;
-		DAT(m2, k) = v;
-	}
-}
-
-/* p = sum of p_i, q = sum of q_i, over the pieces i */
-static void
-bf16_norm_kernel_add(const struct bf16_pieces *s, int at, double p[16],
-    double q[16])
-{
-	size_t end = (size_t)s->images * (size_t)s->cuts * s->row;
-
-	for (int k = 0; k < 16; k += 8) {
-		dvec a = { 0 }, b = { 0 };
-
-		for (size_t i = (size_t)(at + k); i < end; i += s->row) {
-			a += WIDE(s->p, i);
-			b += WIDE(s->q, i);
-		}
-		DAT(p, k) = a;
-		DAT(q, k) = b;
-	}
-}
-
-/* ---- forward ---- */
-
-/*
- * y = x a + b + res; with relu, keep y where it is above 0 or NaN, and store
- * the mask
- */
-INLINE void
-bf16_norm_kernel_apply_at(const struct bf16_apply *p, size_t r, int res,
-    int relu, int mask, int k, int two)
-{
-	vec v[2], w[2];
-
-	bf16_norm_load(v, p->x + r * p->row + k, two);
-	if (res) {
-		bf16_norm_load(w, p->res + r * p->res_row + k, two);
-		__builtin_prefetch(p->x + r * p->row + k + AHEAD);
-		__builtin_prefetch(p->res + r * p->res_row + k + AHEAD);
-	}
-	for (int j = 0; j <= two; j++) {
-		FMA(v[j], v[j], CAT(p->a, k + j * L), CAT(p->b, k + j * L));
-		if (res)
-			v[j] += w[j];
-		if (relu) {
-			unsigned open = bf16_norm_above(&v[j]);
-
-			bf16_norm_keep(&v[j], open);
-			if (mask)
-				p->mask[(r * p->row + (size_t)k) / L +
-				    (size_t)j] = (uint16_t)open;
-		}
-	}
-	bf16_norm_store(p->y + r * p->y_row + k, v, two, 1, p->stream);
-	if (p->copy != NULL)
-		bf16_norm_store(p->copy + r * p->row + k, v, two, 1, p->stream);
-}
-
-INLINE void
-bf16_norm_kernel_apply_all(const struct bf16_apply *w, int n, size_t rows,
-    int res, int relu, int mask)
-{
-	for (size_t r = 0; r < rows; r++)
-		for (int i = 0; i < n; i++) {
-			const struct bf16_apply p = w[i];
-
-			CHANNELS(p.c, bf16_norm_kernel_apply_at, &p, r, res,
-			    relu, mask);
-		}
-}
-
-/* Compile each case with constants, so that its loop has no branches. */
-static void
-bf16_norm_kernel_apply(const struct bf16_apply *w, int n, size_t rows)
-{
-	if (w->res == NULL && w->relu && w->mask != NULL)
-		bf16_norm_kernel_apply_all(w, n, rows, 0, 1, 1);
-	else if (w->res == NULL && w->relu)
-		bf16_norm_kernel_apply_all(w, n, rows, 0, 1, 0);
-	else if (w->res == NULL)
-		bf16_norm_kernel_apply_all(w, n, rows, 0, 0, 0);
-	else if (w->relu && w->mask != NULL)
-		bf16_norm_kernel_apply_all(w, n, rows, 1, 1, 1);
-	else if (w->relu)
-		bf16_norm_kernel_apply_all(w, n, rows, 1, 1, 0);
-	else
-		bf16_norm_kernel_apply_all(w, n, rows, 1, 0, 0);
-	STREAMED();
-}
-
-/* ---- backward ---- */
-
-/* How the gradient of the relu is decided: not at all, by the mask, or by x. */
-enum bf16_norm_gate { OPEN, BY_MASK, BY_X };
-
-/*
- * d = (dy + more) * (relu is open), for channels ${k} of row ${r}; and x there
- */
-INLINE void
-bf16_norm_kernel_gradient(vec d[2], vec x[2], const struct bf16_gradient *g,
-    size_t r, int more, enum bf16_norm_gate gate, int k, int two)
-{
-	int at = g->first + k;
-	size_t i = r * g->row + (size_t)at;
-	vec e[2] = { { 0 }, { 0 } };
-
-	bf16_norm_load(x, g->x + r * g->x_row + at, two);
-	bf16_norm_load(d, g->dy + r * g->dy_row + at, two);
-	if (more)
-		bf16_norm_load(e, g->more + r * g->more_row + k, two);
-	for (int j = 0; j <= two; j++) {
-		if (more)
-			d[j] += e[j];
-		if (gate == BY_MASK) {
-			bf16_norm_keep(&d[j], g->mask[i / L + (size_t)j]);
-		} else if (gate == BY_X) {
-			vec y;
-
-			FMA(y, x[j], CAT(g->a, at + j * L),
-			    CAT(g->b, at + j * L));
-			bf16_norm_keep(&d[j], bf16_norm_above(&y));
-		}
-	}
-}
-
-/*
- * Call f(..., more, gate) with constants, so that each case is compiled without
- * branches.
- */
-#define BY_GATE(f, more, ...) do { \
-	if (!w->relu) \
-		f(__VA_ARGS__, more, OPEN); \
-	else if (w->mask != NULL) \
-		f(__VA_ARGS__, more, BY_MASK); \
-	else \
-		f(__VA_ARGS__, more, BY_X); \
-} while (0)
-#define BY_PARTS(f, ...) do { \
-	if (w->more != NULL) \
-		BY_GATE(f, 1, __VA_ARGS__); \
-	else \
-		BY_GATE(f, 0, __VA_ARGS__); \
-} while (0)
-
-enum bf16_norm_result { NOTHING, WRITE, ADD };
-
-struct bf16_norm_sums {
-	const float *mean;
-	float *db, *ds;
-	bf16 *res;
-	int stream;
-	size_t prefetch;
-};
-
-/* db += sum of v, ds += sum of v (x - mean), res (+)= v, for ${rows} rows */
-INLINE void
-bf16_norm_kernel_sums_at(const struct bf16_gradient *g,
-    const struct bf16_norm_sums *s, size_t r, int rows,
-    enum bf16_norm_result to, int more, enum bf16_norm_gate gate, int k,
-    int two)
-{
-	vec d[2], x[2], w[2], db[2] = { { 0 }, { 0 } },
-	    ds[2] = { { 0 }, { 0 } };
-	int at = g->first + k;
-
-	for (int i = 0; i < rows; i++) {
-		bf16 *res = s->res + (r + (size_t)i) * g->row + at;
-
-		bf16_norm_kernel_gradient(d, x, g, r + (size_t)i, more, gate, k,
-		    two);
-		if (rows == 4) {
-			bf16_norm_kernel_prefetch(g->x + (r + s->prefetch) *
-			    g->x_row, at, i);
-			bf16_norm_kernel_prefetch(g->dy + (r + s->prefetch) *
-			    g->dy_row, at, i);
-			if (more)
-				__builtin_prefetch(g->more + (r + (size_t)i +
-				    s->prefetch) * g->more_row + k);
-		}
-		if (to == ADD)
-			bf16_norm_load(w, res, two);
-		for (int j = 0; j <= two; j++) {
-			const vec e = x[j] - CAT(s->mean, at + j * L);
-
-			db[j] += d[j];
-			FMA(ds[j], d[j], e, ds[j]);
-			if (to == ADD)
-				d[j] += w[j];
-		}
-		if (to != NOTHING)
-			bf16_norm_store(res, d, two, 0, to == WRITE &&
-			    s->stream);
-	}
-	for (int j = 0; j <= two; j++) {
-		AT(s->db, at + j * L) += db[j];
-		AT(s->ds, at + j * L) += ds[j];
-	}
-}
-
-INLINE void
-bf16_norm_kernel_sums_rows(const struct bf16_gradient *w, int n,
-    const struct bf16_norm_sums *s, size_t r, int rows,
-    enum bf16_norm_result to, int more, enum bf16_norm_gate gate)
-{
-	for (int i = 0; i < n; i++) {
-		const struct bf16_gradient g = w[i];
-
-		CHANNELS(g.c, bf16_norm_kernel_sums_at, &g, s, r, rows, to,
-		    more, gate);
-	}
-}
-
-INLINE void
-bf16_norm_kernel_sums_all(const struct bf16_gradient *w, int n,
-    const struct bf16_norm_sums *s, size_t rows, enum bf16_norm_result to,
-    int more, enum bf16_norm_gate gate)
-{
-	size_t r = 0;
-
-	for (; r + 4 <= rows; r += 4)
-		bf16_norm_kernel_sums_rows(w, n, s, r, 4, to, more, gate);
-	for (; r < rows; r++)
-		bf16_norm_kernel_sums_rows(w, n, s, r, 1, to, more, gate);
-}
-
-/* db += sum of v, ds += sum of v (x - mean), res (+)= v */
-static void
-bf16_norm_kernel_sums(const struct bf16_gradient *w, int n, size_t rows,
-    const float *mean, float *db, float *ds, bf16 *res, int more, int stream)
-{
-	const struct bf16_norm_sums s = { mean, db, ds, res, stream,
-		bf16_norm_kernel_rows_ahead(w->row) };
-
-	if (res == NULL)
-		BY_PARTS(bf16_norm_kernel_sums_all, w, n, &s, rows, NOTHING);
-	else if (more)
-		BY_PARTS(bf16_norm_kernel_sums_all, w, n, &s, rows, ADD);
-	else
-		BY_PARTS(bf16_norm_kernel_sums_all, w, n, &s, rows, WRITE);
-	STREAMED();
-}
-
-struct bf16_norm_factors { const float *a, *b, *c; int stream; };
-
-/* dx (+)= v a + x b + c */
-INLINE void
-bf16_norm_kernel_back_at(const struct bf16_gradient *g, bf16 *dx,
-    const struct bf16_norm_factors *f, size_t r, enum bf16_norm_result to,
-    int more, enum bf16_norm_gate gate, int k, int two)
-{
-	vec d[2], x[2], w[2];
-	int at = g->first + k;
-
-	dx += r * g->row + (size_t)at;
-	bf16_norm_kernel_gradient(d, x, g, r, more, gate, k, two);
-	if (to == ADD)
-		bf16_norm_load(w, dx, two);
-	for (int j = 0; j <= two; j++) {
-		int c = at + j * L;
-
-		FMA(x[j], x[j], CAT(f->b, c), CAT(f->c, c));
-		FMA(d[j], d[j], CAT(f->a, c), x[j]);
-		if (to == ADD)
-			d[j] += w[j];
-	}
-	bf16_norm_store(dx, d, two, 0, to == WRITE && f->stream);
-}
-
-INLINE void
-bf16_norm_kernel_back_all(const struct bf16_gradient *w, int n, bf16 *dx,
-    const struct bf16_norm_factors *f, size_t rows, enum bf16_norm_result to,
-    int more, enum bf16_norm_gate gate)
-{
-	for (size_t r = 0; r < rows; r++)
-		for (int i = 0; i < n; i++) {
-			const struct bf16_gradient g = w[i];
-
-			CHANNELS(g.c, bf16_norm_kernel_back_at, &g, dx, f, r,
-			    to, more, gate);
-		}
-}
-
-/* dx (+)= v va + x vb + vc */
-static void
-bf16_norm_kernel_back(bf16 *dx, const struct bf16_gradient *w, int n,
-    size_t rows, const float *va, const float *vb, const float *vc, int more,
-    int stream)
-{
-	const struct bf16_norm_factors f = { va, vb, vc, stream };
-
-	if (more)
-		BY_PARTS(bf16_norm_kernel_back_all, w, n, dx, &f, rows, ADD);
-	else
-		BY_PARTS(bf16_norm_kernel_back_all, w, n, dx, &f, rows, WRITE);
-	STREAMED();
-}
-
-const struct bf16_norm_kernels ISA_PASTE(bf16_norm_kernels, VT_ISA) = {
-	.stats = bf16_norm_kernel_stats, .join = bf16_norm_kernel_join,
-	.add = bf16_norm_kernel_add, .apply = bf16_norm_kernel_apply,
-	.sums = bf16_norm_kernel_sums, .back = bf16_norm_kernel_back,
-};
