@@ -200,7 +200,6 @@ loader_views_bytes(const struct dataset *d, uint32_t count,
 /* Create the slots, then start the threads. */
 static struct loader *
 loader_begin(const struct dataset *d, struct microbatches *microbatches,
-    size_t memory, int threads, const struct pixel_allocator *buffer,
     const struct loader_options *o)
 {
 	struct loader *l = xcalloc(1, sizeof(*l));
@@ -212,28 +211,26 @@ loader_begin(const struct dataset *d, struct microbatches *microbatches,
 		.png = strcmp(dataset_ext(d, 0), "png") == 0 };
 	dataset_max(d, &frames, &l->max.w, &l->max.h);
 	l->max.scratch = dataset_frames_workspace(d, l->max.t, frames);
-	l->workspace = *buffer;
-	l->slots = loader_slots_for(microbatches, memory, largest.bytes);
+	l->o = *o;
+	l->slots = loader_slots_for(microbatches, o->memory, largest.bytes);
 	l->slot = xcalloc((size_t)l->slots, sizeof(*l->slot));
 	for (int i = 0; i < l->slots; i++) {
 		loader_slot_init(&l->slot[i], microbatches, &largest,
-		    &l->workspace);
+		    &o->workspace);
 		l->slot[i].next = l->free;
 		l->free = &l->slot[i];
 	}
 	l->d = d;
 	l->microbatches = microbatches;
-	l->trace = o != NULL ? o->trace : NULL;
-	l->replaces = o != NULL && o->replaces;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->work, NULL);
 	pthread_cond_init(&l->ready, NULL);
-	l->threads = threads < 1 ? 1 : threads;
-	l->thread = xcalloc((size_t)l->threads, sizeof(*l->thread));
-	for (int i = 0; i < l->threads; i++)
+	l->o.threads = o->threads < 1 ? 1 : o->threads;
+	l->thread = xcalloc((size_t)l->o.threads, sizeof(*l->thread));
+	for (int i = 0; i < l->o.threads; i++)
 		if (pthread_create(&l->thread[i], NULL, loader_thread, l) != 0)
 			die(EXIT_FAILED, "cannot start thread %d of %d that "
-			    "load clips", i + 1, l->threads);
+			    "load clips", i + 1, l->o.threads);
 	return l;
 }
 
@@ -244,8 +241,7 @@ loader_new(const struct dataset *d, const struct schedule *s, uint64_t from,
 	if (o->trace != NULL)
 		fputs("#step\tclip\tkey\tframes\tcrop\tflip\teffects\n",
 		    o->trace);
-	return loader_begin(d, microbatches_of_steps(d, s, from, o), o->memory,
-	    o->threads, &o->workspace, o);
+	return loader_begin(d, microbatches_of_steps(d, s, from, o), o);
 }
 
 struct loader *
@@ -253,7 +249,8 @@ loader_views(const struct dataset *d, uint32_t first, uint32_t count,
     const struct view_options *o)
 {
 	return loader_begin(d, microbatches_of_views(d, first, count, o),
-	    o->memory, o->threads, &o->workspace, NULL);
+	    &(struct loader_options){ .threads = o->threads,
+		.memory = o->memory, .workspace = o->workspace });
 }
 
 void
@@ -265,7 +262,7 @@ loader_free(struct loader *l)
 	atomic_store(&l->stop, 1);
 	pthread_cond_broadcast(&l->work);
 	pthread_mutex_unlock(&l->lock);
-	for (int i = 0; i < l->threads; i++)
+	for (int i = 0; i < l->o.threads; i++)
 		pthread_join(l->thread[i], NULL);
 	for (int i = 0; i < l->slots; i++) {
 		struct loader_slot *s = &l->slot[i];
@@ -275,8 +272,8 @@ loader_free(struct loader *l)
 		s->mb.n = 0;
 		loader_slot_begin(s);
 		microbatch_close(&s->mb);
-		if (l->workspace.alloc != NULL)
-			l->workspace.release(l->workspace.of, s->pixels);
+		if (l->o.workspace.alloc != NULL)
+			l->o.workspace.release(l->o.workspace.of, s->pixels);
 		else
 			free(s->pixels);
 		free(s->frame);
@@ -301,7 +298,7 @@ static int
 loader_write_trace(const struct loader *l, const struct loader_slot *s)
 {
 	const struct microbatch *f = &s->mb;
-	FILE *to = l->trace;
+	FILE *to = l->o.trace;
 
 	for (int i = 0; i < f->n; i++) {
 		struct sample m = dataset_sample(l->d, f->sample[i]);
@@ -352,8 +349,8 @@ loader_next(struct loader *l, struct microbatch **mb)
 	if (status != 1)
 		return status;
 	*mb = &s->mb;
-	if (l->trace != NULL && !s->mb.audit_duplicate && loader_write_trace(l,
-	    s) != 0)
+	if (l->o.trace != NULL && !s->mb.audit_duplicate &&
+	    loader_write_trace(l, s) != 0)
 		return -1;
 	return 1;
 }

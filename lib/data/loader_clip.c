@@ -143,7 +143,7 @@ loader_clips_load(struct loader *l, struct loader_slot *s, int i, int n,
 		pthread_mutex_lock(&l->lock);
 		loader_add_cost(&l->stats, &cost);
 		/* -2: the data are damaged. */
-		if (status != -2 || !l->replaces ||
+		if (status != -2 || !l->o.replaces ||
 		    !loader_replace_clips(l, s, i, n, filler_error(f)))
 			break;
 	}
@@ -217,7 +217,7 @@ loader_slot_replace_damaged(struct loader *l, struct loader_slot *s)
 	struct filler *f;
 
 	/* Damage is rare, so load in the caller's thread. */
-	if (loader_slot_stale(l, s) && l->replaces) {
+	if (loader_slot_stale(l, s) && l->o.replaces) {
 		f = filler_new(&l->max);
 		loader_slot_begin(s);
 		mb->load = ++l->loads;

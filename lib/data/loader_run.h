@@ -35,16 +35,13 @@ struct loader_slot {
 /* Fields before ${lock} are constant after loader_begin, except ${stop}. */
 struct loader {
 	const struct dataset *d;
+	struct loader_options o;
 	struct fill_max max;
 	struct microbatches *microbatches;
-	struct pixel_allocator workspace;
-	FILE *trace;
-	pthread_t *thread;
-	int threads;
+	pthread_t *thread;			/* [o.threads] */
 	struct loader_slot *slot;
 	int slots;
 	atomic_int stop;
-	int replaces;		/* 1: replace damaged clips */
 
 	pthread_mutex_t lock;	/* protects all below, and ${microbatches} */
 	pthread_cond_t work, ready;

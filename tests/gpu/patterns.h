@@ -14,7 +14,7 @@
  *
  * The last three are used together or not at all.  The driver decides.  It also
  * refuses patterns that it measured to be slower than the unfused operations
- * (backend/cuda/fusion_cost.h).  The table lists the patterns that cuDNN 9 refuses
+ * (backend/cuda/conv_select.c).  The table lists the patterns that cuDNN 9 refuses
  * for an H100 and an H200, out of all that the networks in share/models
  * request.  gpu_plans.c fails if the table differs from cuDNN's answers.
  */

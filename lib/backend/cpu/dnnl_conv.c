@@ -342,3 +342,17 @@ dnnl_conv_run(struct dnnl_conv *c, int thread, int call, void *const at[5])
 	}
 	dnnl_execute(c->dnnl, c->call[call].prim, thread, n, args);
 }
+
+/* ---- matrices ---- */
+
+void
+dnnl_multiply(int ta, int tb, size_t m, size_t n, size_t k, const float *a,
+    size_t lda, const float *b, size_t ldb, float *c, size_t ldc)
+{
+	dnnl_one_thread();
+	/* The plan has checked the shapes, so a failure is a bug. */
+	if (dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', (dnnl_dim_t)m,
+	    (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a, (dnnl_dim_t)lda, b,
+	    (dnnl_dim_t)ldb, 0, c, (dnnl_dim_t)ldc) != dnnl_success)
+		die(1, "oneDNN failed to multiply matrices");
+}

@@ -3,7 +3,7 @@
 
 /*
  * oneDNN, opened, and a convolution as its primitives.  Private to dnnl.c,
- * dnnl_conv.c, dnnl_order.c and dnnl_matrix.c.
+ * dnnl_conv.c and dnnl_order.c.
  */
 
 #include "backend/cpu/dnnl_api.h"

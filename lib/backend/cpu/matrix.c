@@ -8,7 +8,7 @@
  * of the arithmetic, where k is at least 128 in non-local blocks.
  */
 #include "backend/cpu/cpu.h"
-#include "backend/cpu/matrix.h"
+#include "backend/cpu/dnnl.h"
 
 /*
  * Split a result into at most RUNS blocks of at least RUN rows.  Smaller blocks
@@ -82,7 +82,7 @@ cpu_matrix_multiply_part(int i, int thread, void *arg)
 	size_t lda = (size_t)p->a->d.c, ldb = (size_t)p->b->d.c;
 
 	(void)thread;
-	matrix_gemm(p->ta, p->tb, m - row < p->run ? m - row : p->run, n,
+	dnnl_multiply(p->ta, p->tb, m - row < p->run ? m - row : p->run, n,
 	    p->k, p->a->v + row * (p->ta ? 1 : lda), lda, p->b->v, ldb,
 	    p->to->v + row * n, n);
 }

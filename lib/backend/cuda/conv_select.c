@@ -1,19 +1,120 @@
 /* Selection of the algorithm of a convolution (conv_select.h). */
 #include "backend/cuda/conv_select.h"
-#include "backend/cuda/fusion_cost.h"
+#include "backend/cuda/cuda.h"
 #include "base/fail.h"
 
-/* ---- times for the cost model ---- */
-
-static double
-conv_select_time_norm(void *at, const struct conv_shape *s, enum norm_part part)
+size_t
+conv_select_bytes(const struct conv_shape *s, int which)
 {
-	struct conv_algorithms *w = at;
+	const int *extent[] = { s->from, s->kernel, s->to };
+	size_t n = cuda_size(s->type);
 
-	return w->norm(w, s, part);
+	if (which == 1)
+		n *= (size_t)s->out * (size_t)(s->in / s->groups);
+	else
+		n *= (size_t)s->n * (size_t)(which == 0 ? s->in : s->out);
+	for (int i = 0; i < s->dims; i++)
+		n *= (size_t)extent[which][i];
+	return n;
 }
 
-static double conv_select_time_conv(void *at, const struct conv_shape *s);
+/* ---- the cost model of fused patterns ---- */
+
+static double conv_select_time(struct conv_algorithms *w,
+    const struct conv_shape *s);
+
+/*
+ * Return the seconds of another pass or pattern of the same shape, or 0 if
+ * there is no algorithm.
+ */
+static double
+conv_select_time_of(struct conv_algorithms *w, const struct conv_shape *s,
+    enum conv_pass pass, enum conv_fusion pattern)
+{
+	struct conv_shape as = *s;
+
+	as.pass = pass;
+	as.fusion = pattern;
+	return conv_select_time(w, &as);
+}
+
+/*
+ * Return the seconds of a plain convolution and then the sums, or 0 if unknown.
+ */
+static double
+conv_select_unfused_sums(struct conv_algorithms *w,
+    const struct conv_shape *s)
+{
+	double conv = conv_select_time_of(w, s, CONV_FORWARD, CONV_UNFUSED);
+	double sums = conv > 0 ? w->norm(w, s, PART_SUMS) : 0;
+
+	return sums > 0 ? conv + sums : 0;
+}
+
+/* Return 1 unless the unfused operations are known to be faster. */
+static int
+conv_select_fuses(double fused, double plain)
+{
+	return plain <= 0 || fused <= plain;
+}
+
+static int
+conv_select_norms_pay(struct conv_algorithms *w, const struct conv_shape *s,
+    double *plain)
+{
+	double forward = conv_select_time_of(w, s, CONV_FORWARD,
+	    CONV_NORMED_SUMS);
+	double data = conv_select_time_of(w, s, CONV_DATA, CONV_NORM_BACK);
+	double weights = conv_select_time_of(w, s, CONV_WEIGHTS, CONV_NORMED);
+	double sums, apart, plain_data, plain_weights, apply, sums_back;
+
+	if (forward <= 0 || data <= 0 || weights <= 0)
+		return 1;		/* without one of the three patterns,
+					 * the caller uses none */
+	sums = conv_select_time_of(w, s, CONV_FORWARD, CONV_SUMS);
+	apart = conv_select_unfused_sums(w, s);
+	plain_data = conv_select_time_of(w, s, CONV_DATA, CONV_UNFUSED);
+	plain_weights = conv_select_time_of(w, s, CONV_WEIGHTS, CONV_UNFUSED);
+	apply = w->norm(w, s, PART_APPLY);
+	sums_back = w->norm(w, s, PART_SUMS_BACK);
+	if (apart <= 0 || plain_data <= 0 || plain_weights <= 0 || apply <= 0 ||
+	    sums_back <= 0)
+		return 1;
+	*plain = (sums > 0 && sums < apart ? sums : apart) + plain_data +
+	    plain_weights + apply + sums_back;
+	return conv_select_fuses(forward + data + weights, *plain);
+}
+
+/*
+ * Return 1 if the pattern ${s}, which has an engine, should run fused.
+ * Otherwise return 0 and store the seconds of the unfused operations in
+ * ${*plain}.  Always return 1 for patterns other than CONV_SUMS and
+ * CONV_NORMED_SUMS, and if a time is unknown.
+ *
+ * CONV_SUMS is compared with a plain convolution and the kernel norm_sums of y.
+ *
+ * CONV_NORMED_SUMS also decides for CONV_NORM_BACK and CONV_NORMED of the same
+ * shape, because all three are used or none.  The model compares
+ *
+ *	fused	the three patterns
+ *	unfused	norm_apply of x, and the faster of CONV_SUMS and a plain
+ *		convolution with norm_sums of y; a plain data pass with
+ *		norm_sums_back of x; a plain weights pass
+ *
+ * Operations common to both are left out.
+ */
+static int
+conv_select_pays(struct conv_algorithms *w, const struct conv_shape *s,
+    double *plain)
+{
+	if (s->fusion == CONV_NORMED_SUMS)
+		return conv_select_norms_pay(w, s, plain);
+	if (s->fusion != CONV_SUMS)
+		return 1;
+	*plain = conv_select_unfused_sums(w, s);
+	return conv_select_fuses(conv_select_time_of(w, s, CONV_FORWARD,
+	    CONV_SUMS), *plain);
+}
 
 /*
  * Record the measurement ${v} of ${s}.  If the cost model prefers the unfused
@@ -23,12 +124,10 @@ static void
 conv_select_record(struct conv_algorithms *w, const struct conv_shape *s,
     const char *key, struct engine_config *v)
 {
-	const struct fusion_times watch = { w, conv_select_time_conv,
-	    conv_select_time_norm };
 	double plain = 0;
 
 	conv_cache_add_measured(w->choices, key, v);
-	if (v->seconds <= 0 || fusion_pays(s, &watch, &plain))
+	if (v->seconds <= 0 || conv_select_pays(w, s, &plain))
 		return;
 	*v = (struct engine_config){ .engine = NO_ENGINE, .seconds = plain };
 	conv_cache_add_measured(w->choices, key, v);
@@ -40,9 +139,8 @@ conv_select_record(struct conv_algorithms *w, const struct conv_shape *s,
  * time it now.
  */
 static double
-conv_select_time_conv(void *at, const struct conv_shape *s)
+conv_select_time(struct conv_algorithms *w, const struct conv_shape *s)
 {
-	struct conv_algorithms *w = at;
 	struct engine_config v = { .engine = NO_ENGINE };
 	const struct engine_config *c;
 	struct conv_plan *p;

@@ -6,7 +6,7 @@
  * rule that applies decides: the selection recorded for this run; with
  * TUNE_MEASURE a known measurement, else timing; the heuristics of cuDNN. A
  * fused pattern (driver.h) runs unfused if it has no engine, if it is slower
- * (fusion_cost.h), or with TUNE_UNFUSED. The cache records this decision, too.
+ * (conv_select.c), or with TUNE_UNFUSED. The cache records this decision, too.
  */
 
 #include "backend/cuda/conv_cache.h"
@@ -40,7 +40,7 @@ struct conv_algorithms {
 	int (*use)(struct conv_algorithms *w, struct conv_plan *p,
 	    const struct engine_config *c);
 	/*
-	 * For timing (conv_tune.h).
+	 * For timing (conv_tune.c).
 	 * run: submit ${p} with x, w, y and workspace at ${at}.  Return -1
 	 * without a message if the driver refuses it.
 	 * seconds: return the seconds that the device takes for what
@@ -64,5 +64,27 @@ struct conv_algorithms {
 /* conv_select(w, s): implement conv_new of struct driver_calls (driver.h). */
 struct conv_plan *conv_select(struct conv_algorithms *w,
     const struct conv_shape *s);
+
+/*
+ * conv_tune(w, p, s, c):
+ * Select the fastest algorithm for the plan ${p} of shape ${s}, and store it
+ * with its seconds in ${*c}.  Leave out algorithms whose results are wrong or
+ * differ between two runs, and name them in a detail message.  Return -1 if
+ * there is none or if memory is exhausted.
+ *
+ * conv_tune_norm(w, s, part):
+ * Return the measured seconds of one kernel of the norm of x or, for PART_SUMS,
+ * of y.  0: unknown.
+ */
+int conv_tune(struct conv_algorithms *w, struct conv_plan *p,
+    const struct conv_shape *s, struct engine_config *c);
+double conv_tune_norm(struct conv_algorithms *w, const struct conv_shape *s,
+    enum norm_part part);
+
+/*
+ * conv_select_bytes(s, which): return the bytes of x, w or y for ${which} 0, 1
+ * or 2.
+ */
+size_t conv_select_bytes(const struct conv_shape *s, int which);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Select the fastest algorithm of a convolution by timing its candidates on the
  * device.  Also time the kernels of norms that a fused pattern replaces
- * (fusion_cost.h).
+ * (conv_select.c).
  *
  * Each candidate runs twice, and the second run is timed.  The FINALISTS
  * fastest run REPEATS times in each of ROUNDS rounds.  A candidate is left out
@@ -19,8 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "backend/cuda/conv_tune.h"
-#include "backend/cuda/fusion_cost.h"
+#include "backend/cuda/conv_select.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
 #include "base/fail.h"
@@ -107,9 +106,9 @@ conv_tune_bytes_of(const struct conv_tune_fixture *g, int i)
 		    i == FUSED ? 2 * (size_t)t->out.c * sizeof(float) :
 		    cuda_bytes(&g->c, &t->out);
 	else
-		bytes = i != FUSED ? fusion_conv_bytes(g->s, i) :
+		bytes = i != FUSED ? conv_select_bytes(g->s, i) :
 		    g->s->fusion == CONV_UNFUSED ? 0 :
-		    9 * conv_tune_row_bytes(g->s) + fusion_conv_bytes(g->s, 0);
+		    9 * conv_tune_row_bytes(g->s) + conv_select_bytes(g->s, 0);
 	return round_up(bytes, ALIGN);
 }
 
@@ -193,7 +192,7 @@ conv_tune_outputs(const struct conv_tune_fixture *g,
 	size_t sums = conv_tune_bytes_of(g, i);
 
 	o[0] = (struct conv_tune_output){ s->type, g->at[i],
-		fusion_conv_bytes(s, i) / cuda_size(s->type), 0 };
+		conv_select_bytes(s, i) / cuda_size(s->type), 0 };
 	if (s->fusion == CONV_UNFUSED || s->fusion == CONV_NORMED)
 		return 1;
 	o[1] = (struct conv_tune_output){ GPU_F32,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/conv_tune.h"
+#include "backend/cuda/conv_select.h"
 #include "backend/cuda/cudnn_plan.h"
 #include "base/fail.h"
 #include "base/mem.h"

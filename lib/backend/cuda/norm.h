@@ -47,7 +47,7 @@ void cuda_norm_back(const struct norm *n, void *saved, void *scratch,
 /*
  * cuda_norm_part(t, part):
  * Run one kernel of a batch normalization with a relu, as an unfused plan runs
- * it, so that it can be timed (fusion_cost.h).  ${t} needs no operator, but the
+ * it, so that it can be timed (conv_select.c).  ${t} needs no operator, but the
  * fields device, stored, out, x[0], y, dy, w[0], w[1], saved and scratch.
  *
  * cuda_norm_memory_bytes(t, scratch):

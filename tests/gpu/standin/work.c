@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/conv_tune.h"
+#include "backend/cuda/conv_select.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "number.h"
