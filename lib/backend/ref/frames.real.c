@@ -10,39 +10,20 @@
  * the rest.  With the attribute past, d is -1 for the first C / fold channels.
  */
 
-/* y[t][c] += x[t + by][c] for channels ${first} to ${last} - 1. */
-static void
-ref_shift_channels(const struct dims *d, const REAL *x, REAL *y, int first,
-    int last, int by)
-{
-	size_t plane = (size_t)d->h * d->w;
-
-	for (int n = 0; n < d->n; n++)
-		for (int t = 0; t < d->t; t++)
-			for (size_t p = 0; p < plane; p++) {
-				REAL *to = y + ref_at(d, n, t, 0, 0) + p * d->c;
-				const REAL *from = t + by < 0 ||
-				    t + by >= d->t ? NULL : x + ref_at(d, n,
-				    t + by, 0, 0) + p * d->c;
-
-				for (int c = first; c < last && from; c++)
-					to[c] += from[c];
-			}
-}
-
+/* y[t][c] += x[t + sign d][c] */
 static void
 ref_shift_by(const struct task *k, const REAL *x, REAL *y, int sign)
 {
-	int fold = k->out.c / k->op->shift.fold;
+	const struct dims *d = &k->out;
+	long frame = (long)d->h * d->w * d->c;
 
-	if (k->op->shift.past) {
-		ref_shift_channels(&k->out, x, y, 0, fold, -sign);
-		ref_shift_channels(&k->out, x, y, fold, k->out.c, 0);
-		return;
+	for (size_t i = 0, n = dims_count(d); i < n; i++) {
+		int by = sign * op_shift(k->op, d->c, (int)(i % (size_t)d->c));
+		int t = (int)(i / (size_t)frame % (size_t)d->t) + by;
+
+		if (t >= 0 && t < d->t)
+			y[i] += x[(long)i + by * frame];
 	}
-	ref_shift_channels(&k->out, x, y, 0, fold, sign);
-	ref_shift_channels(&k->out, x, y, fold, 2 * fold, -sign);
-	ref_shift_channels(&k->out, x, y, 2 * fold, k->out.c, 0);
 }
 
 static void
