@@ -94,8 +94,8 @@ model_start(struct model *m, int threads, enum precision precision)
 	if ((m->net = net_new(m->graph, m->device)) == NULL)
 		return EXIT_FAILED;
 	m->net->advice = "a smaller --microbatch, ";
-	return (m->ema ? checkpoint_load_ema(&m->file, m->path, m->net) :
-	    checkpoint_load(&m->file, m->path, m->net)) == 0 ? 0 : EXIT_DAMAGE;
+	return checkpoint_load(&m->file, m->path, m->net, m->ema) == 0 ? 0 :
+	    EXIT_DAMAGE;
 }
 
 void

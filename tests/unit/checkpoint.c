@@ -485,7 +485,7 @@ load_all(const struct safetensors *f, const char *path, struct net *n,
     struct optim *o)
 {
 	struct slots_whole whole;
-	int bad = checkpoint_load(f, path, n) != 0 ||
+	int bad = checkpoint_load(f, path, n, 0) != 0 ||
 	    checkpoint_slots(f, path, &o->slots, &whole) != 0;
 
 	if (bad)

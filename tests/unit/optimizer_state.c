@@ -258,7 +258,7 @@ the_others(struct comm *c, void *arg)
 	rank_open(&r, c, j->b, j->kind);
 	/* vt-train broadcasts the weights; here every rank reads them. */
 	wrong(j, checkpoint_read(path_of("c"), &f, &st) != 0 ||
-	    checkpoint_load(&f, path_of("c"), r.n) != 0);
+	    checkpoint_load(&f, path_of("c"), r.n, 0) != 0);
 	if (c->rank == 0)
 		wrong(j, checkpoint_slots(&f, path_of("c"), &r.o.slots,
 		    &whole) != 0);

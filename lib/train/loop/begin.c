@@ -270,7 +270,7 @@ begin_here(struct session *s, const struct resume *r, int found,
 {
 	struct begun *b = &s->begun;
 
-	if (found && (checkpoint_load(&r->file, r->path, s->t.net) != 0 ||
+	if (found && (checkpoint_load(&r->file, r->path, s->t.net, 0) != 0 ||
 	    checkpoint_slots(&r->file, r->path, &s->t.optim.slots, whole) != 0))
 		return EXIT_DAMAGE;
 	*b = (struct begun){ .found = found, .from.skipped = r->skipped,

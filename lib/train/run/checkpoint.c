@@ -165,12 +165,16 @@ checkpoint_load_param(const struct safetensors *f, const char *path,
 }
 
 int
-checkpoint_load(const struct safetensors *f, const char *path, struct net *n)
+checkpoint_load(const struct safetensors *f, const char *path, struct net *n,
+    int ema)
 {
-	for (int i = 0; i < n->graph->nparam; i++)
-		if (checkpoint_load_param(f, path, n, &n->graph->param[i],
-		    checkpoint_name(&n->graph->param[i])) != 0)
+	for (int i = 0; i < n->graph->nparam; i++) {
+		const struct param *p = &n->graph->param[i];
+
+		if (checkpoint_load_param(f, path, n, p, ema ?
+		    slot_name(&ema_slots[0], 0, p) : checkpoint_name(p)) != 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -181,17 +185,6 @@ checkpoint_has_ema(const struct safetensors *f, const char *path)
 		return 0;
 	return fail("%s: has no moving average of the weights (vt-train "
 	    "--ema=DECAY keeps one)", text_quote(path));
-}
-
-int
-checkpoint_load_ema(const struct safetensors *f, const char *path,
-    struct net *n)
-{
-	for (int i = 0; i < n->graph->nparam; i++)
-		if (checkpoint_load_param(f, path, n, &n->graph->param[i],
-		    slot_name( &ema_slots[0], 0, &n->graph->param[i])) != 0)
-			return -1;
-	return 0;
 }
 
 /* Load the state of parameter ${p} into copy ${j} of slot ${i} of ${whole}. */

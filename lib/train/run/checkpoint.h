@@ -48,17 +48,14 @@ int checkpoint_status(int bad);
 int checkpoint_has_ema(const struct safetensors *file, const char *path);
 
 /*
- * checkpoint_load(file, path, n):
- * Load weights and running statistics into net ${n}.
- * checkpoint_load_ema(file, path, n):
- * Load their moving average into net ${n}.
+ * checkpoint_load(file, path, n, ema):
+ * Load weights and running statistics, or with ${ema} their moving average,
+ * into net ${n}.
  * Return 0, or -1 after a message if a tensor is missing or has another shape;
  * then ${n} is loaded in part.
  */
 int checkpoint_load(const struct safetensors *file, const char *path,
-    struct net *n);
-int checkpoint_load_ema(const struct safetensors *file, const char *path,
-    struct net *n);
+    struct net *n, int ema);
 
 /*
  * checkpoint_slots(file, path, slots, whole):

@@ -277,8 +277,7 @@ export_checkpoint(const char *checkpoint, const char *path,
 	class_parse(state.classes, &classes);
 	g = graph_parse(state.model, state.network, (int)classes.n);
 	if (g == NULL || (n = net_new(g, d)) == NULL ||
-	    (ema ? checkpoint_load_ema(&file, checkpoint, n) :
-	    checkpoint_load(&file, checkpoint, n)) != 0)
+	    checkpoint_load(&file, checkpoint, n, ema) != 0)
 		status = EXIT_DAMAGE;
 	else
 		status = export_write_net(&state, n, names, path);
