@@ -50,8 +50,8 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 	struct frame_level level = frame_level(&source, r);
 	struct buffer read = { 0 }, memory = { 0 };
 	size_t *at = xcalloc((size_t)r->t + 1, sizeof(*at));
-	int bad = dataset_frames_read(d, sample, level.stream, r->frame, r->t,
-	    &read, at, &memory, NULL);
+	int bad = dataset_frames_read(d, sample, level.stream,
+	    &(struct frame_read){ r->frame, r->t, &read, at, &memory }, NULL);
 
 	for (int i = 0; i < r->t && bad == 0; i++) {
 		s->frame = array_reserve(s->frame, s->n, &s->cap,

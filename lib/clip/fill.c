@@ -22,11 +22,10 @@
 
 static int
 frame_source_read_sample(const struct frame_source *s, int level,
-    const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *scratch, struct error *why)
+    const struct frame_read *r, struct error *why)
 {
 	return dataset_frames_read(s->data, s->sample, level == 0 ? s->stream :
-	    s->levels.level[level].stream, frame, n, to, at, scratch, why);
+	    s->levels.level[level].stream, r, why);
 }
 
 static struct frame_source
@@ -72,23 +71,21 @@ fill_find_sources(const struct dataset *d, const char *name, int stream[2])
  */
 static int
 frame_source_read_spool(const struct frame_source *s, int level,
-    const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *scratch, struct error *why)
+    const struct frame_read *r, struct error *why)
 {
 	int levels = s->levels.n > 0 ? s->levels.n : 1;
 	const void *data = "";
 	size_t size;
 
-	(void)scratch;
-	to->n = at[0] = 0;
+	r->bytes->n = r->at[0] = 0;
 	pthread_mutex_lock(s->lock);
-	for (int k = 0; k < n && data != NULL; k++) {
+	for (int k = 0; k < r->n && data != NULL; k++) {
 		data = spool_get(s->spool, (size_t)(s->item != NULL ?
-		    s->item[frame[k]] : frame[k] * levels) + (size_t)level,
-		    &size, why);
+		    s->item[r->frame[k]] : r->frame[k] * levels) +
+		    (size_t)level, &size, why);
 		if (data != NULL)
-			buffer_add(to, data, size);
-		at[k + 1] = to->n;
+			buffer_add(r->bytes, data, size);
+		r->at[k + 1] = r->bytes->n;
 	}
 	pthread_mutex_unlock(s->lock);
 	return data != NULL ? 0 : -1;
@@ -265,8 +262,8 @@ fill_read_frames(struct filler *f, const struct frame_source *s,
 {
 	fill_reserve_frames(f, r->t);
 	f->error.text[0] = '\0';
-	return s->get(s, frame_level(s, r).level, r->frame, r->t, &f->bytes,
-	    f->at, &f->scratch, &f->error);
+	return s->get(s, frame_level(s, r).level, &(struct frame_read){
+		r->frame, r->t, &f->bytes, f->at, &f->scratch }, &f->error);
 }
 
 /*

@@ -61,12 +61,10 @@ struct frame_source {
 	struct level_list levels;	/* n 0: one level */
 	double fps;			/* 0: unknown */
 	int png;			/* 1: frames are PNG, 0: JPEG */
-	/* get(s, level, frame, n, to, at, scratch, why):
-	 * Read the bytes of the ${n} frames ${frame} of level ${level} into
-	 * ${to}, as dataset_frames_read.  Any thread may call it. */
-	int (*get)(const struct frame_source *s, int level, const int *frame,
-	    int n, struct buffer *to, size_t *at, struct buffer *scratch,
-	    struct error *why);
+	/* get(s, level, r, why): read the frames ${r} of level ${level}, as
+	 * dataset_frames_read.  Any thread may call it. */
+	int (*get)(const struct frame_source *s, int level,
+	    const struct frame_read *r, struct error *why);
 	/* of frame_source_sample */
 	const struct dataset *data;
 	uint32_t sample;

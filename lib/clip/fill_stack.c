@@ -86,7 +86,8 @@ stack_read(struct stack *k, int i, struct buffer *to, size_t *at)
 {
 	double start = clock_seconds();
 	int status = k->s[i].get(&k->s[i], frame_level(&k->s[i], k->r).level,
-	    k->f->stacked, k->n, to, at, &k->f->scratch, &k->f->error);
+	    &(struct frame_read){ k->f->stacked, k->n, to, at,
+		&k->f->scratch }, &k->f->error);
 
 	k->out->cost.read += clock_seconds() - start;
 	return status;

@@ -37,20 +37,17 @@ unpacked_release(struct unpacked *u, struct extractor *e)
 	pthread_mutex_unlock(&u->lock);
 }
 
-/* The frames of a clip, for unpacked_need. */
-struct unpacked_clip { const int *frame; int n; };
-
 static void
 unpacked_need(const void *of, const struct extraction *x, int frames,
     struct fraction fps, char *wanted)
 {
-	const struct unpacked_clip *c = of;
+	const struct frame_read *r = of;
 
 	(void)x;
 	(void)fps;
-	for (int k = 0; k < c->n; k++)
-		if (c->frame[k] < frames)
-			wanted[c->frame[k]] = 1;
+	for (int k = 0; k < r->n; k++)
+		if (r->frame[k] < frames)
+			wanted[r->frame[k]] = 1;
 }
 
 /* Check that ${x} is the video that was verified as sample ${m}.  Return 0, or
@@ -75,24 +72,23 @@ unpacked_check(const struct sample *m, const struct extraction *x,
 
 /* The callback of struct dataset_content. */
 static int
-unpacked_read(void *of, uint32_t i, const int *frame, int n, struct buffer *to,
-    size_t *at, struct error *why)
+unpacked_read(void *of, uint32_t i, const struct frame_read *r,
+    struct error *why)
 {
 	struct unpacked *u = of;
-	const struct unpacked_clip clip = { frame, n };
 	struct extract_options how = u->how;
 	struct extractor *e = unpacked_take(u);
 	struct extraction x;
 	int status;
 
 	how.need = unpacked_need;
-	how.need_of = &clip;
+	how.need_of = r;
 	how.stopped = NULL;
 	extract_video(&u->list.row[u->row[i]], &how, e, &x);
 	status = unpacked_check(&u->sample[i], &x, why);
-	to->n = at[0] = 0;
-	for (int k = 0; k < n && status == 0; k++) {
-		int item = extraction_item(&x, frame[k], 0);
+	r->bytes->n = r->at[0] = 0;
+	for (int k = 0; k < r->n && status == 0; k++) {
+		int item = extraction_item(&x, r->frame[k], 0);
 		size_t size;
 		const void *data;
 
@@ -101,8 +97,8 @@ unpacked_read(void *of, uint32_t i, const int *frame, int n, struct buffer *to,
 		if (data == NULL)
 			status = -1;
 		else
-			buffer_add(to, data, size);
-		at[k + 1] = to->n;
+			buffer_add(r->bytes, data, size);
+		r->at[k + 1] = r->bytes->n;
 	}
 	extraction_free(&x);
 	unpacked_release(u, e);

@@ -27,6 +27,21 @@ struct dataset;
  */
 struct dataset *dataset_open(const char *dir, int *bad);
 
+/* A request for stored frames of a sample. */
+struct frame_read {
+	const int *frame;		/* [n] in any order; may repeat */
+	int n;
+	/*
+	 * The result, one frame after the other: frame[k] occupies
+	 * bytes->data from at[k] to at[k + 1].
+	 */
+	struct buffer *bytes;
+	size_t *at;			/* [n + 1] */
+	struct buffer *workspace;	/* kept between calls, so that nothing
+					 * is allocated once it is large enough
+					 * (dataset_frames_workspace) */
+};
+
 /*
  * Samples that are not in shards, such as videos that are decoded when a clip
  * needs them.  The dataset reads them by callbacks, from any thread.
@@ -41,8 +56,8 @@ struct dataset_content {
 	const char *extract;		/* JSON, as of dataset_extract */
 	struct hash128 id;
 	/* As dataset_frames_read with stream 0. */
-	int (*read)(void *of, uint32_t i, const int *frame, int n,
-	    struct buffer *to, size_t *at, struct error *why);
+	int (*read)(void *of, uint32_t i, const struct frame_read *r,
+	    struct error *why);
 	void (*free)(void *of);		/* called by dataset_free */
 	void *of;
 };
@@ -125,20 +140,13 @@ struct sample dataset_sample(const struct dataset *d, uint32_t i);
 int dataset_has_label_sets(const struct dataset *d);
 
 /*
- * dataset_frames_read(d, i, stream, frame, n, to, at, buffer, why):
- * Read the stored bytes of ${n} frames of sample ${i} into ${to}, one after the
- * other.  Frame ${frame}[k] occupies ${to}->data from ${at}[k] to ${at}[k + 1];
- * ${at} has ${n} + 1 elements.  ${frame} may repeat and be in any order; frames
- * close to each other are read together.
- *
- * ${workspace} is a buffer that the caller keeps between calls, so that nothing
- * is allocated once it is large enough (dataset_frames_workspace). Return 0, -1
- * on an I/O error, or -2 if the bytes are damaged, with a message in ${why},
- * printed if ${why} is NULL.
+ * dataset_frames_read(d, i, stream, r, why):
+ * Read the stored bytes of the frames ${r} of sample ${i}.  Frames close to
+ * each other are read together.  Return 0, -1 on an I/O error, or -2 if the
+ * bytes are damaged, with a message in ${why}, printed if ${why} is NULL.
  */
 int dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
-    const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *workspace, struct error *why);
+    const struct frame_read *r, struct error *why);
 
 /*
  * dataset_max(d, frames, w, h):

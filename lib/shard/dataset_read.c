@@ -98,15 +98,15 @@ dataset_read_wanted(const struct shard *s, const struct dataset_want *w, int n,
 }
 
 /*
- * Find the records of the frames w[n], in ascending order, of one stream.  ${r}
- * has capacity for all records between the first and the last, which one read
- * covers.
+ * Find the records of the frames w[n], in ascending order, of one stream.
+ * Behind ${w} is room for all records between the first and the last, which one
+ * read covers.
  */
 static int
 dataset_find_records(const struct shard *s, const struct shard_entry *e,
-    int stream, struct dataset_want *w, int n, struct shard_record *r,
-    struct error *why)
+    int stream, struct dataset_want *w, int n, struct error *why)
 {
+	struct shard_record *r = (struct shard_record *)(void *)(w + n);
 	uint32_t first = (uint32_t)w[0].frame * e->streams + (uint32_t)stream;
 	uint32_t last = (uint32_t)w[n - 1].frame * e->streams +
 	    (uint32_t)stream;
@@ -120,7 +120,7 @@ dataset_find_records(const struct shard *s, const struct shard_entry *e,
 
 /* Check the CRC of each frame, and copy repeated frames from the one before. */
 static int
-dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
+dataset_check_frames(const char *key, const struct shard *s,
     const struct dataset_want *w, int n, char *to, struct error *why)
 {
 	for (int k = 0; k < n; k++) {
@@ -131,7 +131,7 @@ dataset_check_frames(const struct dataset *d, uint32_t i, const struct shard *s,
 		else if (crc32c(0, to + w[k].at, r->length) != r->crc)
 			return error_set(why, "%s: key %s, offset %llu: frame "
 			    "%d: the checksum of the data is wrong", Q(s->path),
-			    d->key[i], (unsigned long long)r->blk * USTAR_BLOCK,
+			    key, (unsigned long long)r->blk * USTAR_BLOCK,
 			    w[k].frame), -2;
 	}
 	return 0;
@@ -147,10 +147,11 @@ dataset_frames_workspace(const struct dataset *d, int n, int frames)
 /* dataset_frames_read from a shard. */
 static int
 dataset_read_shard(const struct dataset *d, uint32_t i, int stream,
-    const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *workspace, struct error *why)
+    const struct frame_read *r, struct error *why)
 {
-	size_t k = dataset_shard_of(d, i), total = 0;
+	size_t k = dataset_shard_of(d, i), total = 0, *at = r->at;
+	struct buffer *to = r->bytes;
+	int n = r->n;
 	const struct shard *s = files_take(d->files, k, why);
 	struct dataset_want *w;
 	struct shard_entry e;
@@ -162,16 +163,16 @@ dataset_read_shard(const struct dataset *d, uint32_t i, int stream,
 		goto out;
 	e = shard_entry(s, i - (uint32_t)d->m->shard[k].first);
 	assert(n > 0 && stream >= 0 && stream < e.streams);
-	buffer_reserve(workspace, dataset_frames_workspace(d, n,
+	buffer_reserve(r->workspace, dataset_frames_workspace(d, n,
 	    (int)e.frames));
-	w = (struct dataset_want *)(void *)workspace->data;
+	w = (struct dataset_want *)(void *)r->workspace->data;
 	for (int f = 0; f < n; f++) {
-		assert(frame[f] >= 0 && frame[f] < (int)e.frames);
-		w[f] = (struct dataset_want){ .frame = frame[f], .number = f };
+		assert(r->frame[f] >= 0 && r->frame[f] < (int)e.frames);
+		w[f] = (struct dataset_want){ .frame = r->frame[f],
+			.number = f };
 	}
 	qsort(w, (size_t)n, sizeof(*w), dataset_by_frame);
-	if ((result = dataset_find_records(s, &e, stream, w, n,
-	    (struct shard_record *)(void *)(w + n), why)) != 0)
+	if ((result = dataset_find_records(s, &e, stream, w, n, why)) != 0)
 		goto out_taken;
 	/* The output is in the order of the request, not of the file. */
 	for (int f = 0; f < n; f++)
@@ -186,7 +187,8 @@ dataset_read_shard(const struct dataset *d, uint32_t i, int stream,
 	buffer_reserve(to, total + NEAR);
 	result = dataset_read_wanted(s, w, n, to->data, to->data + total, why);
 	if (result == 0)
-		result = dataset_check_frames(d, i, s, w, n, to->data, why);
+		result = dataset_check_frames(d->key[i], s, w, n, to->data,
+		    why);
 	if (result == 0) {
 		to->n = total;
 		to->data[total] = '\0';
@@ -199,12 +201,10 @@ out:
 
 int
 dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
-    const int *frame, int n, struct buffer *to, size_t *at,
-    struct buffer *workspace, struct error *why)
+    const struct frame_read *r, struct error *why)
 {
-	return d->content.read != NULL ? d->content.read(d->content.of, i,
-	    frame, n, to, at, why) : dataset_read_shard(d, i, stream, frame, n,
-	    to, at, workspace, why);
+	return d->content.read != NULL ? d->content.read(d->content.of, i, r,
+	    why) : dataset_read_shard(d, i, stream, r, why);
 }
 
 int

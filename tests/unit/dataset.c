@@ -142,7 +142,8 @@ read_some(const struct dataset *d, uint32_t i, const int *frame, int n)
 	static _Thread_local unsigned char want[80000];
 	struct buffer b = { 0 }, memory = { 0 };
 	size_t at[200];
-	int wrong = dataset_frames_read(d, i, 0, frame, n, &b, at, &memory, NULL) != 0;
+	int wrong = dataset_frames_read(d, i, 0,
+	    &(struct frame_read){ frame, n, &b, at, &memory }, NULL) != 0;
 
 	for (int k = 0; k < n && !wrong; k++) {
 		size_t bytes = frame_bytes(i, frame[k], want);
@@ -274,7 +275,8 @@ test_damage(void)
 
 	said_begin(said, sizeof(said));
 	flip(path, 600);
-	is(dataset_frames_read(d, SAMPLES, 0, &zero, 1, &b, at, &memory, NULL), -2,
+	is(dataset_frames_read(d, SAMPLES, 0,
+	    &(struct frame_read){ &zero, 1, &b, at, &memory }, NULL), -2,
 	    "a changed byte of a frame is found");
 	said_end();
 	ok(strstr(said, "t-000001.tar: key c1/clip_7, offset 512: frame 0") !=

@@ -583,10 +583,12 @@ test_all_the_way(void)
 	is((int)dataset_sample(d, 0).flags, 36, "the sample has its flags");
 	is(dataset_classes(d), 3,
 	    "the number of classes follows from the labels");
-	is(dataset_frames_read(d, 0, 1, frame, 3, &b, at, &memory, NULL), 0,
+	is(dataset_frames_read(d, 0, 1,
+	    &(struct frame_read){ frame, 3, &b, at, &memory }, NULL), 0,
 	    "frames of stream 1 are read");
 	is_text(b.data, "dueunodue", "frames of stream 1 are those written");
-	is(dataset_frames_read(d, 0, 0, frame, 3, &b, at, &memory, NULL), 0,
+	is(dataset_frames_read(d, 0, 0,
+	    &(struct frame_read){ frame, 3, &b, at, &memory }, NULL), 0,
 	    "frames of stream 0 are read");
 	is_text(b.data, "two!onetwo!", "frames of stream 0 are those written");
 	is(dataset_json_read(d, 0, &b), 0, "the .json is read");

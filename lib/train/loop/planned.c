@@ -10,15 +10,12 @@
 #include "train/loop/planned.h"
 
 static int
-planned_read(void *of, uint32_t i, const int *frame, int n, struct buffer *to,
-    size_t *at, struct error *why)
+planned_read(void *of, uint32_t i, const struct frame_read *r,
+    struct error *why)
 {
 	(void)of;
 	(void)i;
-	(void)frame;
-	(void)n;
-	(void)to;
-	(void)at;
+	(void)r;
 	return error_set(why, "a planned dataset has no frames (wanted "
 	    "--data)");
 }
