@@ -245,7 +245,7 @@ cpu_device_read_activation(struct device *device, double *host,
 {
 	size_t step = cpu_step(d);
 
-	if (cpu_device_is_half(device)) {
+	if (cpu_device_is_half(device) && bf16_is(d)) {
 		bf16_read(host, d, x);
 		return;
 	}
@@ -265,7 +265,7 @@ cpu_device_write_activation(struct device *device, void *x,
 {
 	size_t step = cpu_step(d);
 
-	if (cpu_device_is_half(device)) {
+	if (cpu_device_is_half(device) && bf16_is(d)) {
 		bf16_write(x, d, host);
 		return;
 	}

@@ -72,7 +72,7 @@ size_t bf16_bytes(const struct dims *d);
 
 /*
  * bf16_read(host, d, x), bf16_write(x, d, host):
- * The functions read and write of struct layout_ops, in bf16.
+ * The functions read and write of struct layout_ops, for bf16 activations.
  */
 void bf16_read(double *host, const struct dims *d, const void *x);
 void bf16_write(void *x, const struct dims *d, const double *host);

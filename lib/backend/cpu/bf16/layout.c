@@ -22,9 +22,8 @@ bf16_read(double *host, const struct dims *d, const void *x)
 	for (int i = 0; i < cpu_images(d); i++)
 		for (size_t p = 0; p < positions; p++)
 			for (int c = 0; c < d->c; c++)
-				*host++ = bf16_is(d) ? (double)bf16_wide(
-				    bf16_at(d, x, i, p)[c]) :
-				    (double)*cpu_element(d, x, i, p, c);
+				*host++ = (double)bf16_wide(bf16_at(d, x, i,
+				    p)[c]);
 }
 
 void
@@ -35,14 +34,9 @@ bf16_write(void *x, const struct dims *d, const double *host)
 	memset(x, 0, bf16_bytes(d));
 	for (int i = 0; i < cpu_images(d); i++)
 		for (size_t p = 0; p < positions; p++)
-			for (int c = 0; c < d->c; c++) {
-				float v = (float)*host++;
-
-				if (bf16_is(d))
-					bf16_at(d, x, i, p)[c] = bf16_of(v);
-				else
-					*cpu_element(d, x, i, p, c) = v;
-			}
+			for (int c = 0; c < d->c; c++)
+				bf16_at(d, x, i, p)[c] = bf16_of((float)
+				    *host++);
 }
 
 /* ---- fp32 copies ---- */
