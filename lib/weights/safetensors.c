@@ -106,15 +106,13 @@ safetensors_add(struct commit *c, struct hasher *h, const void *data, size_t n)
 	return commit_write(c, data, n);
 }
 
-static int
-safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, int ours, struct hash128 *whole,
-    struct error *e)
+int
+safetensors_write(struct commit *c, const struct tensor *tensor, size_t n,
+    const struct meta *meta, size_t m, struct hash128 *whole)
 {
 	const struct tensor **sorted = xcalloc(n, sizeof(*sorted));
 	struct hasher *h = hasher_new();
 	struct buffer header = { 0 };
-	struct commit *c = commit_open(path, e);
 	unsigned char length[8], footer[FOOTER_BYTES] = MAGIC;
 	uint64_t count;
 	int bad = c == NULL;
@@ -122,7 +120,7 @@ safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &tensor[i];
 	qsort(sorted, n, sizeof(*sorted), safetensors_by_order);
-	safetensors_make_header(&header, sorted, n, meta, m, ours);
+	safetensors_make_header(&header, sorted, n, meta, m, whole != NULL);
 	put64(length, header.n);
 	count = 8 + header.n;
 	bad = bad || safetensors_add(c, h, length, 8) ||
@@ -135,14 +133,14 @@ safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
 	 * The footer: magic number, length and hash of all bytes before it, and
 	 * zeros.
 	 */
-	if (!bad && ours) {
+	if (!bad && whole != NULL) {
 		struct hash128 hash = hasher_128(h);
 
 		put64(footer + 8, count);
 		memcpy(footer + 16, hash.byte, sizeof(hash.byte));
 		bad = safetensors_add(c, h, footer, sizeof(footer));
+		*whole = hasher_128(h);
 	}
-	*whole = hasher_128(h);
 	if (bad)
 		commit_drop(c);
 	else
@@ -151,20 +149,6 @@ safetensors_write_file(const char *path, const struct tensor *tensor, size_t n,
 	buffer_free(&header);
 	free(sorted);
 	return bad ? -1 : 0;
-}
-
-int
-safetensors_write(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, struct hash128 *hash, struct error *e)
-{
-	return safetensors_write_file(path, tensor, n, meta, m, 1, hash, e);
-}
-
-int
-safetensors_export(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, struct hash128 *hash)
-{
-	return safetensors_write_file(path, tensor, n, meta, m, 0, hash, NULL);
 }
 
 /* ---- reading ---- */

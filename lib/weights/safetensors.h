@@ -12,9 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/fail.h"
-#include "base/hash.h"
-#include "base/mem.h"
+#include "base/file.h"
 #include "base/names.h"
 #include "weights/dtype.h"
 
@@ -34,22 +32,15 @@ struct tensor {
 struct meta { const char *key, *value; };
 
 /*
- * safetensors_write(path, tensor, n, meta, m, hash, e):
+ * safetensors_write(c, tensor, n, meta, m, hash):
  * Write a file with ${n} tensors, in any order, and ${m} metadata pairs, whose
- * keys must be in byte order.  End it with the footer, and commit it durably
- * (base/file.h).
- * Set ${*hash} to the hash of the whole file, as xxh128sum prints it.  Return
- * 0, or -1 with a message in ${e}, printed if ${e} is NULL.
+ * keys must be in byte order, to ${c}, and end the commit (base/file.h).
+ * End the file with the footer, and set ${*hash} to the hash of the whole file,
+ * as xxh128sum prints it.  If ${hash} is NULL, write a file for other programs,
+ * without the footer.
+ * Return 0, or -1 after a message; if ${c} is NULL, commit_open has given it.
  */
-int safetensors_write(const char *path, const struct tensor *tensor, size_t n,
-    const struct meta *meta, size_t m, struct hash128 *hash, struct error *e);
-
-/*
- * safetensors_export(path, tensor, n, meta, m, hash):
- * Write a file for other programs, as safetensors_write does but without the
- * footer.  Messages are printed.
- */
-int safetensors_export(const char *path, const struct tensor *tensor, size_t n,
+int safetensors_write(struct commit *c, const struct tensor *tensor, size_t n,
     const struct meta *meta, size_t m, struct hash128 *hash);
 
 /* A file that was read.  safetensors_free frees all of it. */

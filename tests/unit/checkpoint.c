@@ -101,8 +101,8 @@ round_trip(void)
 	uint64_t header = 0;
 	int same = 1, got;
 
-	is(safetensors_write(path, three, 5, notes, 2, &hash, NULL), 0,
-	    "safetensors: five tensors are written");
+	is(safetensors_write(commit_open(path, NULL), three, 5, notes, 2,
+	    &hash), 0, "safetensors: five tensors are written");
 	is(safetensors_read(path, 1, &s), 0, "safetensors: the file is read");
 	is((long long)s.tensors, 6,
 	    "safetensors: it has five tensors and the footer");
@@ -143,8 +143,8 @@ round_trip(void)
 	struct tensor mixed[5];
 	for (int i = 0; i < 5; i++)
 		mixed[i] = three[4 - i];
-	safetensors_write(in_dir("u.safetensors"), mixed, 5, notes, 2,
-	    &again, NULL);
+	safetensors_write(commit_open(in_dir("u.safetensors"), NULL), mixed, 5,
+	    notes, 2, &again);
 	ok(hash128_equal(hash, again),
 	    "safetensors: the order of the tensors given changes no byte");
 	is(safetensors_read(path, 0, &s), 0,
@@ -156,19 +156,21 @@ round_trip(void)
 	/* Weights of other programs have types that checkpoints lack. */
 	mixed[0] = (struct tensor){ "h", DTYPE_F16, 1, { 2 }, u8s, 4,
 	    NULL };
-	safetensors_write(in_dir("v.safetensors"), mixed, 1, notes, 2,
-	    &again, NULL);
+	safetensors_write(commit_open(in_dir("v.safetensors"), NULL), mixed, 1,
+	    notes, 2, &again);
 	ok(strstr(reading(in_dir("v.safetensors"), 1, &got),
 	    "tensor h: dtype F16 (wanted U8, F32 or F64)") != NULL && got == -2,
 	    "safetensors: a checkpoint with F16 is refused");
 	reading(in_dir("v.safetensors"), 0, &got);
 	is(got, 0, "safetensors: F16 in a file of another program is read");
-	safetensors_export(in_dir("w.safetensors"), three, 5, notes, 2, &again);
+	safetensors_write(commit_open(in_dir("w.safetensors"), NULL), three, 5,
+	    notes, 2, NULL);
 	is(safetensors_read(in_dir("w.safetensors"), 0, &s), 0,
-	    "safetensors_export writes a file that reads back");
-	is((long long)s.tensors, 5, "safetensors_export writes no footer");
+	    "safetensors: a file for other programs reads back");
+	is((long long)s.tensors, 5,
+	    "safetensors: a file for other programs has no footer");
 	is((long long)(s.file.n % 64), 57,
-	    "safetensors_export writes nothing after the tensors");
+	    "safetensors: nothing follows its tensors");
 	safetensors_free(&s);
 }
 
@@ -230,7 +232,7 @@ damage(void)
 	long passed = 0, silent = 0;
 	int fd, got;
 
-	safetensors_write(path, &one, 1, &note, 1, &hash, NULL);
+	safetensors_write(commit_open(path, NULL), &one, 1, &note, 1, &hash);
 	file_read(path, &b);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	for (size_t i = 0; i < b.n; i++)
@@ -606,7 +608,8 @@ metadata_error(const struct meta *meta, size_t n, const char *want)
 	char said[512];
 	int got;
 
-	safetensors_write(in_dir("m"), NULL, 0, meta, n, &hash, NULL);
+	safetensors_write(commit_open(in_dir("m"), NULL), NULL, 0, meta, n,
+	    &hash);
 	said_begin(said, sizeof(said));
 	got = checkpoint_read(in_dir("m"), &f, &st);
 	said_end();
@@ -885,7 +888,8 @@ not_finite(struct rundir *r, const struct net *n, struct optim *m)
 		if (f.tensor[i].type == DTYPE_F32)
 			memcpy((void *)f.tensor[i].data, &nan, sizeof(nan));
 	f.tensors--;			/* write a new footer */
-	safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas, &hash, NULL);
+	safetensors_write(commit_open(path, NULL), f.tensor, f.tensors, f.meta,
+	    f.metas, &hash);
 	safetensors_free(&f);
 	said_begin(said, sizeof(said));
 	is(resume_file(path, &found), -3,
@@ -923,8 +927,8 @@ negative(struct rundir *r, const struct net *n, struct optim *m)
 				changed++;
 			}
 		f.tensors--;		/* write a new footer */
-		safetensors_write(path, f.tensor, f.tensors, f.meta, f.metas,
-		    &hash, NULL);
+		safetensors_write(commit_open(path, NULL), f.tensor, f.tensors,
+		    f.meta, f.metas, &hash);
 		safetensors_free(&f);
 		ok(changed > 0, "%d variances are set to %g", changed,
 		    (double)row[i].value);

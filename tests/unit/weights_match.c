@@ -478,7 +478,8 @@ checkpoints(void)
 		for (int k = 0; k < p->ndim; k++)
 			t[i].dim[k] = p->dim[k];
 	}
-	safetensors_write(path, t, (size_t)a.graph->nparam, meta, 2, &hash, NULL);
+	safetensors_write(commit_open(path, NULL), t, (size_t)a.graph->nparam,
+	    meta, 2, &hash);
 	free(host);
 	for (int other = 0; other < 2; other++) {
 		struct weights_file w;

@@ -196,7 +196,6 @@ export_write(const struct export *e, const struct net *n, uint64_t steps,
 {
 	struct tensor *t = xcalloc(e->tensors, sizeof(*t));
 	int64_t count = (int64_t)steps;
-	struct hash128 hash;
 	int bad;
 
 	for (size_t i = 0; i < e->tensors; i++) {
@@ -213,7 +212,8 @@ export_write(const struct export *e, const struct net *n, uint64_t steps,
 			t[i].bytes = n->graph->param[x->p].count * 4;
 		}
 	}
-	bad = safetensors_export(path, t, e->tensors, meta, metas, &hash);
+	bad = safetensors_write(commit_open(path, NULL), t, e->tensors, meta,
+	    metas, NULL);
 	for (size_t i = 0; i < e->tensors; i++)
 		if (e->tensor[i].p >= 0)
 			free((void *)t[i].data);

@@ -172,8 +172,8 @@ snapshot_write(const struct snapshot *s, const char *path,
 {
 	if (checkpoint_finite(path, s->tensor, s->tensors, e) != 0)
 		return -1;
-	return safetensors_write(path, s->tensor, s->tensors, s->meta, s->metas,
-	    hash, e);
+	return safetensors_write(commit_open(path, e), s->tensor, s->tensors,
+	    s->meta, s->metas, hash);
 }
 
 static int
