@@ -68,8 +68,9 @@ struct option_row {
 #define OPTION_OUTPUT	8	/* a file or directory that is written */
 #define OPTION_NEW	16	/* only --force replaces a file */
 /*
- * What may differ without an effect on the result.  A row without these bits is
- * compared (train/run/identity.h); one with them has the reason beside it.
+ * The value may differ without an effect on the result.  A row without these
+ * bits is compared (train/run/identity.h); one with them has the reason beside
+ * it.
  */
 #define OPTION_FREE_RANKS	32	/* between the ranks of a command */
 #define OPTION_FREE_RESUME	64	/* between a run and its resume */

@@ -159,7 +159,7 @@ static const struct identity_fact {
 static const struct identity_fact *
 identity_fact(const char *name)
 {
-	/* Of no state: the executable file. */
+	/* The executable file is a fact that no state has. */
 	static const struct identity_fact other, program = {
 		.hint = "install the same build on every host" };
 
@@ -271,7 +271,7 @@ identity_add_state(struct buffer *b, const struct state *s)
 
 /*
  * Call ${differs}(${of}, name, was, now) for each name that has another value
- * in ${now} than in ${was}, where NULL is no value.  End when it returns 1.
+ * in ${now} than in ${was}; NULL means none.  End when it returns 1.
  */
 static void
 identity_compare(const char *was, const char *now, int (*differs)(void *of,
