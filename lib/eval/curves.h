@@ -62,13 +62,6 @@ int curves_read(struct curves *c, const struct option_list *models);
 void curves_free(struct curves *c);
 
 /*
- * curves_write(c, path):
- * Write the curves to ${path} as a table or a picture, and commit the file.
- * Return 0, or -1 after a message.
- */
-int curves_write(const struct curves *c, const char *path);
-
-/*
  * curves_run(files, runs, over, target):
  * Draw the curves of ${runs} (curves_read) over ${over} to all ${files}, with
  * the accuracy ${target} marked unless it is 0.  Return 0, or an exit status

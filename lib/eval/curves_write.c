@@ -153,7 +153,11 @@ curves_write_table(const struct curves *c, const char *path)
 	return bad;
 }
 
-int
+/*
+ * Write the curves to ${path} as a table or a picture, and commit the file.
+ * Return 0, or -1 after a message.
+ */
+static int
 curves_write(const struct curves *c, const char *path)
 {
 	if (curves_is_table(path))

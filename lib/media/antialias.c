@@ -205,7 +205,8 @@ antialias_plan_packs(struct antialias *a, int from_w)
 			}
 }
 
-void
+/* Plan both axes of the call ${c}, unless the last call had the same keys. */
+static void
 antialias_plan(struct antialias *a, const struct resize_call *c)
 {
 	struct resize_span across, down;

@@ -150,7 +150,8 @@ resize_plan_quads(struct resize_quad *quad, const struct resize_tap *x, int n,
 	return n / 4;
 }
 
-void
+/* Plan both axes of the call ${c}, unless the last call had the same keys. */
+static void
 resize_plan(struct resizer *z, const struct resize_call *c)
 {
 	struct resize_span across, down;

@@ -239,13 +239,6 @@ void resize_spans(const struct resize_call *c, struct resize_span *across,
 int resize_planned(struct resize_span *was, const struct resize_span *of);
 
 /*
- * resize_plan(z, c), antialias_plan(a, c):
- * Plan both axes of the call ${c}, unless the last call had the same keys.
- */
-void resize_plan(struct resizer *z, const struct resize_call *c);
-void antialias_plan(struct antialias *a, const struct resize_call *c);
-
-/*
  * antialias_reserve(a, ...), antialias_free(a):
  * Do what resizer_reserve and resizer_free do, for the antialiased plan.
  */

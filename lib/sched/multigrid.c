@@ -31,7 +31,13 @@ multigrid_batch(const struct multigrid *m, int frames, double crop)
 	return (int)fmin(rint(whole / (frames * crop * crop)), INT_MAX);
 }
 
-int
+/*
+ * Return the factor of the batch in step ${i} of the short cycle, in a stage of
+ * crop ${crop}.  It is (S / (f * S0))^2 with f the short factor ${i}, with
+ * halves rounded to even.  It is 1 for the last step, which takes the stage's
+ * own crop.
+ */
+static int
 multigrid_short(const struct multigrid *m, int crop, int i)
 {
 	double ratio;

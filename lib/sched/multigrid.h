@@ -62,13 +62,4 @@ struct multigrid {
  */
 struct schedule *multigrid_schedule(const struct multigrid *m);
 
-/*
- * multigrid_short(m, crop, i):
- * Return the factor of the batch in step ${i} of the short cycle, in a stage of
- * crop ${crop}.  It is (S / (f * S0))^2 with f the short factor ${i}, with
- * halves rounded to even.  It is 1 for the last step, which takes the stage's
- * own crop.
- */
-int multigrid_short(const struct multigrid *m, int crop, int i);
-
 #endif
