@@ -162,8 +162,8 @@ static const struct fabric_calls fabric = { .name = "threads", .id_bytes = 1,
 
 struct job {
 	const struct graph *g;
-	const struct dataset *set;
-	const struct schedule *schedule;
+	struct dataset *set;
+	struct schedule *schedule;
 	enum standin_when when;
 	const char *optimizer;
 	int by_host;			/* the hosts check each step */
@@ -185,11 +185,11 @@ rank_main(struct comm *c, void *arg)
 	struct backend no_step_check = *d->backend;
 	struct driver *driver = standin_of(d);
 	struct trainer t = { .comm = c, .schedule = j->schedule,
-		.modes = { .on = 1ULL << MODE_FAST | 1ULL << MODE_RANKS |
-		    1ULL << MODE_DEVICE_SUMS | 1ULL << MODE_EARLY_UPDATE |
-		    (uint64_t)!j->by_host << MODE_DEVICE_CHECK },
 		.train = j->set, .o = { .log_every = 1,
-		    .max_loss = j->max_loss }, .loading = {
+		    .max_loss = j->max_loss, .modes = { .on =
+		    1ULL << MODE_FAST | 1ULL << MODE_RANKS |
+		    1ULL << MODE_DEVICE_SUMS | 1ULL << MODE_EARLY_UPDATE |
+		    (uint64_t)!j->by_host << MODE_DEVICE_CHECK } }, .loading = {
 		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,
 		    .memory = 1 << 20, .needs = &g->needs },
 		.sums = { .any_order = { .kind = algorithm_find("native"),

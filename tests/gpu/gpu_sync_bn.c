@@ -293,8 +293,8 @@ test(const struct graph *g, enum standin_when when)
  */
 struct training {
 	const struct graph *g;
-	const struct dataset *set;
-	const struct schedule *schedule;
+	struct dataset *set;
+	struct schedule *schedule;
 	const struct fabric_calls *fabric;	/* NULL: the hosts sum */
 	double *w[RANKS];
 	int status[RANKS], graphs[RANKS], waits[RANKS];
@@ -332,10 +332,10 @@ training_main(struct comm *c, void *arg)
 	 * messages of two streams could block each other.
 	 */
 	struct trainer t = { .comm = c, .schedule = j->schedule,
-		.modes = { .on = 1ULL << MODE_RANKS | 1ULL << MODE_SHARDED |
+		.train = j->set, .o = { .log_every = 1, .max_loss = 100,
+		    .modes = { .on = 1ULL << MODE_RANKS | 1ULL << MODE_SHARDED |
 		    1ULL << MODE_SYNC_BN | (uint64_t)(j->fabric != NULL) <<
-		    MODE_DEVICE_SUMS },
-		.train = j->set, .o = { .log_every = 1, .max_loss = 100 },
+		    MODE_DEVICE_SUMS } },
 		.loading = { .seed = 1, .threads = 1, .ranks = c->size,
 		    .rank = c->rank, .memory = 1 << 20, .needs = &g->needs,
 		    .spread = 1 },

@@ -40,8 +40,8 @@ striped(int sample, int frame, int w, int h, struct buffer *to)
 
 struct job {
 	const struct graph *g;
-	const struct dataset *set;
-	const struct schedule *schedule;
+	struct dataset *set;
+	struct schedule *schedule;
 	const struct backend *backend;
 	enum precision precision;
 	double *w[RANKS], loss;		/* of rank 0 */

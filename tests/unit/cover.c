@@ -127,15 +127,15 @@ scene(int w, int h)
 }
 
 static int
-get_scene(const struct frame_source *s, int level, const int *frame, int n,
-    struct buffer *to, size_t *at, struct buffer *scratch, struct error *why)
+get_scene(const struct frame_source *s, int level, const struct frame_read *r,
+    struct error *why)
 {
 	struct buffer b = level == 0 ? scene(340, 256) : scene(170, 128);
 
-	(void)s, (void)frame, (void)n, (void)scratch, (void)why;
-	to->n = at[0] = 0;
-	buffer_add(to, b.data, b.n);
-	at[1] = to->n;
+	(void)s, (void)why;
+	r->bytes->n = r->at[0] = 0;
+	buffer_add(r->bytes, b.data, b.n);
+	r->at[1] = r->bytes->n;
 	buffer_free(&b);
 	return 0;
 }

@@ -53,7 +53,7 @@ static int side_of(int i) { return (void)i, 20; }
 
 /* Train on back end ${b} over the schedule.  Return the exit status. */
 static int
-train(const struct dataset *set, const struct schedule *s,
+train(struct dataset *set, struct schedule *s,
     const struct backend *b)
 {
 	struct graph *g = graph_parse("t.net",
