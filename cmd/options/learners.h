@@ -4,7 +4,7 @@
 /* Options of K-step averaging (train/learn/learners.h); vt-train(1) explains
  * them. */
 
-#include "train/learn/learner_settings.h"
+#include "train/settings.h"
 
 #include "common.h"
 

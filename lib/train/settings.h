@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "train/learn/learner_settings.h"
 #include "train/loop/precise.h"
 #include "train/loop/videos.h"
 #include "train/loop/views.h"
@@ -33,6 +32,28 @@ enum { FOCAL = 2 };
 /* The choices of --autotune.  CHOOSE_AUTO autotunes if the order of sums is
  * free (FAST). */
 enum { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
+
+/*
+ * Optimizer state after an average: the mean over learners, initial values, or
+ * unchanged in each learner.
+ */
+enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
+
+/* Settings of K-step averaging (train/learn/learners.h); see vt-train(1). */
+struct learner_settings {
+	int64_t n;			/* number of learners; 0: none */
+	int64_t every;			/* steps between averages */
+	enum average_state state;	/* of the optimizer, at an average */
+	int noise;			/* 1: log the noise scale */
+	int64_t grow;			/* largest factor on the batch */
+	int64_t grow_by, grow_after;	/* factor; consecutive averages */
+	double grow_above;		/* growth if noise scale / batch exceeds
+					 * it */
+};
+
+/* The defaults. */
+#define LEARNER_SETTINGS { .every = 8, .grow_by = 2, .grow_after = 3, \
+	.grow_above = 1 }
 
 struct settings {
 	/* what to train */
