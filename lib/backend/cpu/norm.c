@@ -35,41 +35,61 @@ norm_by_blocks(const struct task *t, const struct norm_pass *s)
 	    (s->blocks % threads == 0 || s->blocks >= 4 * threads);
 }
 
-/* Run ${part} for all pieces of block ${b}, in its order. */
-static void
-norm_run_block(struct norm_pass *s, int b, int thread,
-    void (*part)(int, int, void *))
-{
-	for (int i = b; i < s->pieces; i += s->blocks)
-		part(i, thread, s);
-}
+/*
+ * A job: part ${i} of pieces, vectors of channels or blocks, on thread number
+ * ${thread}.
+ */
+typedef void norm_part(const struct norm_pass *s, int i, int thread);
 
-/* Run ${part} for all vectors of channels. */
-static void
-norm_run_vectors(struct norm_pass *s, void (*part)(int, int, void *))
-{
-	cpu_run(s->bn, s->row / s->lanes, part, s);
-}
+struct norm_job { const struct norm_pass *s; norm_part *part; };
 
 static void
-norm_scale_part(int b, int thread, void *arg)
+norm_job_part(int i, int thread, void *arg)
 {
-	(void)thread;
-	norm_set_scale(arg, b);
+	const struct norm_job *j = arg;
+
+	j->part(j->s, i, thread);
+}
+
+/*
+ * Run ${part} for ${n} pieces or vectors of channels: for all on all threads if
+ * ${b} is -1, otherwise for those of block ${b} on thread number ${thread}.
+ */
+static void
+norm_run(const struct norm_pass *s, int b, int thread, int n, norm_part *part)
+{
+	struct norm_job j = { s, part };
+
+	if (b < 0)
+		cpu_run(s->bn, n, norm_job_part, &j);
+	else
+		for (int i = b; i < n; i += s->blocks)
+			part(s, i, thread);
+}
+
+/* Run the phases of a pass, on one thread for each block or for all blocks. */
+static void
+norm_run_phases(struct task *t, int recompute, norm_part *phases)
+{
+	struct norm_pass s = norm_open(t);
+
+	s.recompute = recompute;
+	if (norm_by_blocks(t, &s))
+		norm_run(&s, -1, 0, s.blocks, phases);
+	else
+		phases(&s, -1, 0);
 }
 
 /* ---- forward ---- */
 
 static void
-norm_stats_part(int i, int thread, void *arg)
+norm_stats_part(const struct norm_pass *s, int i, int thread)
 {
-	const struct norm_pass *s = arg;
 	struct norm_rows p = norm_piece(s, i);
-	size_t to = norm_sums_index(s, i);
 
 	(void)thread;
 	s->k->stats(norm_rows_at(s, s->bn->x[0], &p), p.rows, s->width,
-	    s->p + to, s->q + to);
+	    s->p + p.sums, s->q + p.sums);
 }
 
 /*
@@ -148,11 +168,10 @@ norm_apply_moved(const struct norm_pass *s, const struct norm_rows *p,
 }
 
 static void
-norm_apply_part(int i, int thread, void *arg)
+norm_apply_part(const struct norm_pass *s, int i, int thread)
 {
-	const struct norm_pass *s = arg;
 	const struct norm *n = s->n;
-	struct norm_rows whole = norm_piece(s, s->pieces - 1 - i), p = { 0 };
+	struct norm_rows whole = norm_last_piece(s, i), p = { 0 };
 	int shift = n->shift != NULL && norm_writes(n->shift, s->recompute);
 	int in_place = shift && norm_in_place(s, &whole);
 
@@ -174,51 +193,34 @@ norm_apply_part(int i, int thread, void *arg)
 }
 
 static void
-norm_forward_block(int b, int thread, void *arg)
+norm_forward_phases(const struct norm_pass *s, int b, int thread)
 {
-	struct norm_pass *s = arg;
+	int vectors = s->row / s->lanes, anew = !s->recompute;
 
-	if (norm_measures(s->bn)) {
-		norm_run_block(s, b, thread, norm_stats_part);
-		norm_combine_part(b, thread, arg);
-	} else if (s->bn->needs_weight_grad) {
-		norm_running_part(b, thread, arg);
+	if (anew && norm_measures(s->bn)) {
+		norm_run(s, b, thread, s->pieces, norm_stats_part);
+		norm_run(s, b, thread, vectors, norm_combine_part);
+		if (norm_is_synced(s->bn)) {
+			peers_sum(s->bn, s->sync);
+			norm_run(s, b, thread, vectors, norm_unpack_part);
+		}
+	} else if (anew && s->bn->needs_weight_grad) {
+		norm_run(s, b, thread, vectors, norm_running_part);
 	}
-	norm_set_scale(s, b);
-	norm_run_block(s, s->blocks - 1 - b, thread, norm_apply_part);
+	norm_run(s, b, thread, vectors, norm_scale_part);
+	norm_run(s, b, thread, s->pieces, norm_apply_part);
 }
 
 static void
 norm_forward(struct task *t)
 {
-	struct norm_pass s = norm_open(t);
-
-	if (norm_by_blocks(t, &s)) {
-		cpu_run(t, s.blocks, norm_forward_block, &s);
-		return;
-	}
-	if (norm_measures(s.bn)) {
-		cpu_run(t, s.pieces, norm_stats_part, &s);
-		norm_run_vectors(&s, norm_combine_part);
-		if (norm_is_synced(s.bn)) {
-			peers_sum(s.bn, s.sync);
-			norm_run_vectors(&s, norm_unpack_part);
-		}
-	} else if (s.bn->needs_weight_grad) {
-		norm_run_vectors(&s, norm_running_part);
-	}
-	norm_run_vectors(&s, norm_scale_part);
-	cpu_run(t, s.pieces, norm_apply_part, &s);
+	norm_run_phases(t, 0, norm_forward_phases);
 }
 
 static void
 norm_recompute(struct task *t)
 {
-	struct norm_pass s = norm_open(t);
-
-	s.recompute = 1;
-	norm_run_vectors(&s, norm_scale_part);
-	cpu_run(t, s.pieces, norm_apply_part, &s);
+	norm_run_phases(t, 1, norm_forward_phases);
 }
 
 /* ---- backward ---- */
@@ -310,12 +312,10 @@ norm_shortcut_gradient(const struct norm_pass *s, const struct norm_rows *p)
 }
 
 static void
-norm_sums_part(int i, int thread, void *arg)
+norm_sums_part(const struct norm_pass *s, int i, int thread)
 {
-	const struct norm_pass *s = arg;
 	struct norm_rows whole = norm_piece(s, i), p = { 0 };
-	float *db = s->p + norm_sums_index(s, i);
-	float *ds = s->q + norm_sums_index(s, i);
+	float *db = s->p + whole.sums, *ds = s->q + whole.sums;
 	struct norm_gradient w[NORM_WINDOWS];
 
 	memset(db, 0, (size_t)s->width * sizeof(*db));
@@ -330,11 +330,10 @@ norm_sums_part(int i, int thread, void *arg)
 }
 
 static void
-norm_back_part(int i, int thread, void *arg)
+norm_back_part(const struct norm_pass *s, int i, int thread)
 {
-	const struct norm_pass *s = arg;
 	const struct norm *n = s->n;
-	struct norm_rows whole = norm_piece(s, s->pieces - 1 - i), p = { 0 };
+	struct norm_rows whole = norm_last_piece(s, i), p = { 0 };
 
 	while (norm_next_chunk(s, &whole, &p)) {
 		const void *v = norm_shortcut_gradient(s, &p);
@@ -364,38 +363,26 @@ norm_sums_up(const struct norm_pass *s)
 }
 
 static void
-norm_backward_block(int b, int thread, void *arg)
+norm_backward_phases(const struct norm_pass *s, int b, int thread)
 {
-	struct norm_pass *s = arg;
+	int vectors = s->row / s->lanes;
 
-	norm_set_scale(s, b);
+	norm_run(s, b, thread, vectors, norm_scale_part);
 	if (norm_sums_up(s))
-		norm_run_block(s, b, thread, norm_sums_part);
-	norm_factors_part(b, thread, arg);
+		norm_run(s, b, thread, s->pieces, norm_sums_part);
+	norm_run(s, b, thread, vectors, norm_factors_part);
+	if (norm_is_synced(s->bn)) {
+		peers_sum(s->bn, s->sync);
+		norm_run(s, b, thread, vectors, norm_unpack_factors_part);
+	}
 	if (s->bn->dx[0] != NULL)
-		norm_run_block(s, s->blocks - 1 - b, thread, norm_back_part);
+		norm_run(s, b, thread, s->pieces, norm_back_part);
 }
 
 static void
 norm_backward(struct task *t)
 {
-	struct norm_pass s = norm_open(t);
-
-	memset(s.a, 0, 3 * (size_t)s.row * sizeof(float));
-	if (norm_by_blocks(t, &s)) {
-		cpu_run(t, s.blocks, norm_backward_block, &s);
-		return;
-	}
-	norm_run_vectors(&s, norm_scale_part);
-	if (norm_sums_up(&s))
-		cpu_run(t, s.pieces, norm_sums_part, &s);
-	norm_run_vectors(&s, norm_factors_part);
-	if (norm_is_synced(s.bn)) {
-		peers_sum(s.bn, s.sync);
-		norm_run_vectors(&s, norm_unpack_factors_part);
-	}
-	if (s.bn->dx[0] != NULL)
-		cpu_run(t, s.pieces, norm_back_part, &s);
+	norm_run_phases(t, 0, norm_backward_phases);
 }
 
 /* ---- a task ---- */

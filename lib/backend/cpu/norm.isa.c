@@ -8,7 +8,7 @@ typedef float number;
 
 enum { WINDOWS = 0, AHEAD = 0 };
 
-#define FMA(r, a, b, c) ((r) = (a) * (b) + (c))
+#define MADD(r, a, b, c) ((r) = (a) * (b) + (c))
 #define CHANNELS(c, f, ...) f(__VA_ARGS__, 0, 0)
 
 INLINE void
@@ -23,17 +23,9 @@ norm_store(float *p, const vec v[2], int two, int even, int stream)
 {
 	(void)two;
 	(void)even;
-#if defined(__AVX512F__)
 	if (stream)
-		_mm512_stream_ps(p, (__m512)v[0]);
+		STREAM(p, v[0]);
 	else
-#elif defined(__AVX2__)
-	if (stream)
-		_mm256_stream_ps(p, (__m256)v[0]);
-	else
-#else
-	(void)stream;
-#endif
 		AT(p, 0) = v[0];
 }
 
@@ -49,14 +41,14 @@ norm_mix_rows(float *to, const struct norm_mix *m, size_t rows)
 {
 	const struct norm_mix f = *m;
 
-	for (size_t r = 0; r < rows; r++)
-		AT(to, r * L) = (vec)(
-		    (*(const ivec *)(f.from[0] + r * f.row[0]) &
-		    *(const ivec *)f.lane[0]) |
-		    (*(const ivec *)(f.from[1] + r * f.row[1]) &
-		    *(const ivec *)f.lane[1]) |
-		    (*(const ivec *)(f.from[2] + r * f.row[2]) &
-		    *(const ivec *)f.lane[2]));
+	for (size_t r = 0; r < rows; r++) {
+		ivec v = { 0 };
+
+		for (int k = 0; k < 3; k++)
+			v |= *(const ivec *)(f.from[k] + r * f.row[k]) &
+			    *(const ivec *)f.lane[k];
+		AT(to, r * L) = (vec)v;
+	}
 }
 
 #define TABLE norm_kernels

@@ -7,7 +7,7 @@
  *			rows are summed at a time; 0: a row is one vector
  * AHEAD		prefetch this many numbers ahead; 0: do not
  * TABLE, MIX		the name of the table of kernels, and its mix
- * FMA(r, a, b, c)	r = a b + c
+ * MADD(r, a, b, c)	r = a b + c, in bf16 rounded once if the set can
  * CHANNELS(c, f, ...)	call f(..., k, two) for all channels k of a window, with
  *			two vectors of them, or with one if two is 0
  *
@@ -138,7 +138,7 @@ norm_apply_at(const struct cpu_norm_apply *p, size_t r, int res, int relu,
 		}
 	}
 	for (int j = 0; j <= two; j++) {
-		FMA(v[j], v[j], CAT(p->a, k + j * L), CAT(p->b, k + j * L));
+		MADD(v[j], v[j], CAT(p->a, k + j * L), CAT(p->b, k + j * L));
 		if (res)
 			v[j] += w[j];
 		if (relu) {
@@ -221,7 +221,7 @@ norm_gradient_at(vec d[2], vec x[2], const struct norm_gradient *g, size_t r,
 		} else if (relu == BY_X) {
 			vec y;
 
-			FMA(y, x[j], CAT(g->a, at + j * L),
+			MADD(y, x[j], CAT(g->a, at + j * L),
 			    CAT(g->b, at + j * L));
 			norm_gate(&d[j], &y);
 		}
@@ -292,7 +292,7 @@ norm_sums_at(const struct norm_gradient *g, const struct norm_sums_out *s,
 			size_t sum = WINDOWS ? (size_t)j : i % 2;
 
 			db[sum] += d[j];
-			FMA(ds[sum], d[j], e, ds[sum]);
+			MADD(ds[sum], d[j], e, ds[sum]);
 			if (to == ADD)
 				d[j] += w[j];
 		}

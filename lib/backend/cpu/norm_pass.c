@@ -27,12 +27,10 @@ norm_pass_rows_of(const struct norm_pass *s, size_t bytes)
 static struct norm_source
 norm_pass_source_of(const struct norm_pass *s, const struct task *shift)
 {
-	struct norm_source l = { .x = shift->y, .shift = shift };
+	struct norm_source l = { .x = shift->y, .shift = shift,
+		.moved = 2 * (shift->out.c / shift->op->shift.fold) };
 
 	l.ranges = bf16_ranges(shift, s->row, l.range);
-	for (int i = 0; i < l.ranges; i++)
-		if (l.range[i].by != 0)
-			l.moved += l.range[i].to - l.range[i].from;
 	return l;
 }
 
@@ -155,6 +153,7 @@ norm_open(struct task *t)
 	s.sync = (double *)(s.c + row);
 	s.zeros = (char *)s.sync + peers_bytes(n->bn);
 	s.work = s.zeros + row * s.size;
+	memset(s.scale, 0, (size_t)((char *)s.sync - (char *)s.scale));
 	memset(s.zeros, 0, row * s.size);
 	/*
 	 * A frozen norm has c = 0, which serves as the mean in the sums kernel.
@@ -182,17 +181,20 @@ norm_piece(const struct norm_pass *s, int i)
 {
 	int block = i % s->blocks, cut = i / s->blocks;
 	struct norm_rows p = { cut / s->cuts, (size_t)(cut % s->cuts) * s->rows,
-		s->rows, block * s->width, (block + 1) * s->width };
+		s->rows, block * s->width, (block + 1) * s->width,
+		(size_t)i * (size_t)s->width };
 
 	if (p.first + p.rows > s->hw)
 		p.rows = s->hw - p.first;
 	return p;
 }
 
-size_t
-norm_sums_index(const struct norm_pass *s, int i)
+struct norm_rows
+norm_last_piece(const struct norm_pass *s, int i)
 {
-	return (size_t)i * (size_t)s->width;
+	int block = i % s->blocks;
+
+	return norm_piece(s, s->pieces - s->blocks - (i - block) + block);
 }
 
 int
@@ -270,15 +272,13 @@ norm_window(const struct norm_pass *s, const struct norm_source *l,
 {
 	const struct bf16_range *r = l->range;
 	struct norm_rows to = *p;
-	int before = 0;
 
 	*row = (size_t)s->width;
 	to.from = c;
 	if (l->shift == NULL)
 		return norm_rows_at(s, l->x, &to);
 	for (; r->to <= c; r++)
-		if (r->by != 0)
-			before += r->to - r->from;
+		;
 	*end = r->to < *end ? r->to : *end;
 	if (norm_pass_moved(s, &to, r, 1, &to))
 		return norm_rows_at(s, l->x, &to);
@@ -287,7 +287,7 @@ norm_window(const struct norm_pass *s, const struct norm_source *l,
 	if (s->half)
 		*row = (size_t)l->moved;
 	return (char *)l->dropped + norm_pass_index(s, l->moved, p->image /
-	    s->d->t, p->first, before + c - r->from) * s->size;
+	    s->d->t, p->first, c) * s->size;
 }
 
 /*

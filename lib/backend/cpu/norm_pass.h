@@ -32,7 +32,7 @@ struct norm_source {
 	const struct task *shift;	/* NULL: unshifted */
 	void *dropped;			/* dropped rows, laid out as an
 					 * activation [clips][hw][moved] */
-	int ranges, moved;		/* channels that move */
+	int ranges, moved;		/* channels that move, the first ones */
 	struct bf16_range range[NORM_WINDOWS / 2];
 };
 
@@ -73,8 +73,11 @@ struct norm_pass {
 	char *work;			/* [threads][2][chunk][width] */
 };
 
-/* Positions [first, first + rows) and channels [from, to) of an image. */
-struct norm_rows { int image; size_t first, rows; int from, to; };
+/*
+ * Positions [first, first + rows) and channels [from, to) of an image.  The
+ * sums of a piece are at index ${sums} of p and q.
+ */
+struct norm_rows { int image; size_t first, rows; int from, to; size_t sums; };
 
 /*
  * norm_saved(t), norm_scratch(t):
@@ -86,15 +89,17 @@ size_t norm_scratch(const struct task *t);
 /*
  * norm_open(t):
  * Return the state of a pass of ${t}.  Its arrays point into the saved and the
- * scratch memory of ${t}, of which this function initializes the zeros only.
+ * scratch memory of ${t}.  This function clears what is per channel in scratch.
  */
 struct norm_pass norm_open(struct task *t);
 
-/* norm_piece(s, i): return piece ${i} of the s->pieces pieces. */
+/*
+ * norm_piece(s, i), norm_last_piece(s, i):
+ * Return piece ${i} of the s->pieces pieces, and of those of its block counted
+ * from the last one.
+ */
 struct norm_rows norm_piece(const struct norm_pass *s, int i);
-
-/* norm_sums_index(s, i): return the index of the sums of piece ${i} in s->p. */
-size_t norm_sums_index(const struct norm_pass *s, int i);
+struct norm_rows norm_last_piece(const struct norm_pass *s, int i);
 
 /*
  * norm_next_chunk(s, whole, p):
@@ -148,28 +153,28 @@ unsigned norm_gather(const struct norm_pass *s, const struct norm_rows *p,
 
 /*
  * The parts of a pass for vector ${b} of the channels, to run after the sums of
- * all pieces; ${arg} is the struct norm_pass, and ${thread} is not used.
+ * all pieces; ${thread} is not used.
  *
  * norm_combine_part	combine the statistics of the pieces.  With peers, pack
  *			them into s->sync for the sum over ranks
  * norm_unpack_part	unpack the statistics of all ranks
  * norm_running_part	take the running statistics
+ * norm_scale_part	set s->scale and s->offset from the microbatch or, for a
+ *			frozen norm, from the running statistics
  * norm_factors_part	compute the parameter gradients and s->a, b, c
  * norm_unpack_factors_part
  *			unpack the sums of all ranks, then compute s->a, b, c
  *
  * norm_measures(bn): return 1 if mean and variance come from the microbatch.
  * norm_is_synced(bn): return 1 if they are summed over its peers, too.
- * norm_set_scale(s, b): set s->scale and s->offset of vector ${b} from the
- * microbatch or, for a frozen norm, from the running statistics.
  */
 int norm_measures(const struct task *bn);
 int norm_is_synced(const struct task *bn);
-void norm_combine_part(int b, int thread, void *arg);
-void norm_unpack_part(int b, int thread, void *arg);
-void norm_running_part(int b, int thread, void *arg);
-void norm_set_scale(const struct norm_pass *s, int b);
-void norm_factors_part(int b, int thread, void *arg);
-void norm_unpack_factors_part(int b, int thread, void *arg);
+void norm_combine_part(const struct norm_pass *s, int b, int thread);
+void norm_unpack_part(const struct norm_pass *s, int b, int thread);
+void norm_running_part(const struct norm_pass *s, int b, int thread);
+void norm_scale_part(const struct norm_pass *s, int b, int thread);
+void norm_factors_part(const struct norm_pass *s, int b, int thread);
+void norm_unpack_factors_part(const struct norm_pass *s, int b, int thread);
 
 #endif

@@ -80,17 +80,14 @@ norm_statistics_set(const struct norm_pass *s, int c, int at, double mean,
 }
 
 void
-norm_combine_part(int b, int thread, void *arg)
+norm_combine_part(const struct norm_pass *s, int b, int thread)
 {
-	const struct norm_pass *s = arg;
 	const struct norm_pieces pieces = norm_statistics_pieces(s);
 	double mean[LANES_MAX], m2[LANES_MAX];
 	int first = b * s->lanes;
 
 	(void)thread;
 	s->k->join(&pieces, first, mean, m2);
-	memset(s->mean + first, 0, (size_t)s->lanes * sizeof(float));
-	memset(s->rstd + first, 0, (size_t)s->lanes * sizeof(float));
 	CHANNELS(s, b, at, c) {
 		if (norm_is_synced(s->bn))
 			peers_pack(s->sync, (size_t)s->d->c, (size_t)c,
@@ -103,9 +100,8 @@ norm_combine_part(int b, int thread, void *arg)
 }
 
 void
-norm_unpack_part(int b, int thread, void *arg)
+norm_unpack_part(const struct norm_pass *s, int b, int thread)
 {
-	const struct norm_pass *s = arg;
 	double mean, m2;
 
 	(void)thread;
@@ -117,15 +113,11 @@ norm_unpack_part(int b, int thread, void *arg)
 }
 
 void
-norm_running_part(int b, int thread, void *arg)
+norm_running_part(const struct norm_pass *s, int b, int thread)
 {
-	const struct norm_pass *s = arg;
 	const float *mean = s->bn->w[2], *var = s->bn->w[3];
-	int first = b * s->lanes;
 
 	(void)thread;
-	memset(s->mean + first, 0, (size_t)s->lanes * sizeof(float));
-	memset(s->rstd + first, 0, (size_t)s->lanes * sizeof(float));
 	CHANNELS(s, b, at, c) {
 		s->mean[at] = ((float *)s->bn->dw[2])[c] = mean[c];
 		s->rstd[at] = (float)(1 / sqrt(var[c] + s->bn->op->bn.eps));
@@ -135,14 +127,12 @@ norm_running_part(int b, int thread, void *arg)
 
 /* y = gamma (x - mean) rstd + beta = x scale + offset */
 void
-norm_set_scale(const struct norm_pass *s, int b)
+norm_scale_part(const struct norm_pass *s, int b, int thread)
 {
 	struct task *bn = s->bn;
 	const float *gamma = bn->w[0], *beta = bn->w[1];
-	int first = b * s->lanes;
 
-	memset(s->scale + first, 0, (size_t)s->lanes * sizeof(float));
-	memset(s->offset + first, 0, (size_t)s->lanes * sizeof(float));
+	(void)thread;
 	CHANNELS(s, b, at, c) {
 		float mean = bn->needs_weight_grad ? s->mean[at] :
 		    ((const float *)bn->w[2])[c];
@@ -178,9 +168,8 @@ norm_statistics_set_factors(const struct norm_pass *s, int c, int at,
 
 /* A frozen norm has dx = scale v; b and c are 0 already. */
 void
-norm_factors_part(int b, int thread, void *arg)
+norm_factors_part(const struct norm_pass *s, int b, int thread)
 {
-	const struct norm_pass *s = arg;
 	struct task *bn = s->bn;
 	const struct norm_pieces pieces = norm_statistics_pieces(s);
 	double db[LANES_MAX], ds[LANES_MAX];
@@ -209,9 +198,8 @@ norm_factors_part(int b, int thread, void *arg)
 }
 
 void
-norm_unpack_factors_part(int b, int thread, void *arg)
+norm_unpack_factors_part(const struct norm_pass *s, int b, int thread)
 {
-	const struct norm_pass *s = arg;
 
 	(void)thread;
 	CHANNELS(s, b, at, c)

@@ -7,16 +7,12 @@
  * because an ABI passes them by value only with the instruction set.
  *
  * AT(p, i), CAT(p, i)	the vector at p + i, to write and to read
- * STREAMED()		order streamed stores before later stores
  */
 
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "backend/cpu/norm_kernels.h"
+#include "backend/cpu/wide.h"
 #include "base/isa.h"
 
 #ifndef L
@@ -41,8 +37,6 @@ typedef int32_t ivec __attribute__((vector_size(4 * L), aligned(4)));
  */
 #if defined(__AVX512F__)
 
-#define STREAMED() _mm_sfence()
-
 INLINE void
 norm_keep(vec *v, unsigned bits)
 {
@@ -61,10 +55,20 @@ norm_gate(vec *v, const vec *y)
 
 #else
 
-#if defined(__AVX2__)
-#define STREAMED() _mm_sfence()
+#if defined(__AVX2__) && L == 8
+#define BITS(open) ((unsigned)_mm256_movemask_ps((__m256)(open)))
 #else
-#define STREAMED() ((void)0)
+#define BITS(open) norm_bits(&(open))
+
+INLINE unsigned
+norm_bits(const ivec *open)
+{
+	unsigned bits = 0;
+
+	for (int c = 0; c < L; c++)
+		bits |= ((unsigned)(*open)[c] & 1) << c;
+	return bits;
+}
 #endif
 
 INLINE void
@@ -81,15 +85,9 @@ INLINE unsigned
 norm_gate(vec *v, const vec *y)
 {
 	const ivec open = ~(*y <= 0);
-	unsigned bits = 0;
 
 	*v = (vec)((ivec)*v & open);
-#if defined(__AVX2__) && L == 8
-	return (unsigned)_mm256_movemask_ps((__m256)open);
-#endif
-	for (int c = 0; c < L; c++)
-		bits |= ((unsigned)open[c] & 1) << c;
-	return bits;
+	return BITS(open);
 }
 
 #endif

@@ -24,8 +24,7 @@ enum { WINDOWS = 1, AHEAD = 1024 };
 
 #if defined(__AVX512F__)
 
-#define FMA(r, a, b, c) ((r) = (vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), \
-    (__m512)(c)))
+#define MADD(r, a, b, c) ((r) = FMA(a, b, c))
 
 /*
  * norm_round16(r, v, even):
@@ -63,7 +62,7 @@ norm_put(bf16 *p, const uvec *r, int stream)
 
 #else
 
-#define FMA(r, a, b, c) ((r) = (a) * (b) + (c))
+#define MADD(r, a, b, c) ((r) = (a) * (b) + (c))
 
 INLINE void
 norm_round16(uvec *r, const vec *v, int even)
@@ -132,8 +131,8 @@ norm_factor(vec *d, const vec *x, const vec *a, const vec *b, const vec *c)
 {
 	vec e;
 
-	FMA(e, *x, *b, *c);
-	FMA(*d, *d, *a, e);
+	MADD(e, *x, *b, *c);
+	MADD(*d, *d, *a, e);
 }
 
 #define TABLE norm_bf16_kernels
@@ -167,12 +166,12 @@ norm_deviations(const bf16 *x, size_t row, int rows,
 			vec a = d[0][j] * d[0][j], b = d[2][j] * d[2][j];
 
 			AT(s, 0) += (d[0][j] + d[1][j]) + (d[2][j] + d[3][j]);
-			FMA(a, d[1][j], d[1][j], a);
-			FMA(b, d[3][j], d[3][j], b);
+			MADD(a, d[1][j], d[1][j], a);
+			MADD(b, d[3][j], d[3][j], b);
 			AT(m, 0) += a + b;
 		} else {
 			AT(s, 0) += d[0][j];
-			FMA(AT(m, 0), d[0][j], d[0][j], AT(m, 0));
+			MADD(AT(m, 0), d[0][j], d[0][j], AT(m, 0));
 		}
 	}
 }
