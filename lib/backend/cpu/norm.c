@@ -244,8 +244,9 @@ norm_input_rows(const struct norm_pass *s, const struct norm_rows *p,
  * Unless the shift is in place, gather its gradient in the buffer of
  * ${thread}.
  *
- * Of several windows, all have both terms, and one that is missing is 0.  A
- * single window has the terms that exist, which preserves the sign of a 0.
+ * All windows of a bf16 row have both terms, and a missing one is 0.  The one
+ * window of an fp32 row has the terms that exist, which preserves the sign of
+ * a 0.
  */
 static int
 norm_gradient_of(const struct norm_pass *s, const struct norm_rows *p,
