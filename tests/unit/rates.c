@@ -53,6 +53,8 @@ test_text(void)
 	lr_print(p, n, &b);
 	is_text(b.data, text, "the pieces print as they were written");
 	near(lr_at(p, n, 47.5), 0.3, 1e-15, "a cosine has its mean half-way");
+	near(lr_at(p, n, 26.25), 0.1 + 0.1 * (2 + sqrt(2)), 1e-15,
+	    "a cosine has fallen by 15 % at a quarter");
 	near(lr_at(p, n, 90), 0.1, 1e-15, "a cosine ends at its end value");
 	free(p);
 	buffer_free(&b);

@@ -36,7 +36,7 @@ struct cpu {
 	struct dnnl *dnnl;
 };
 
-/* What a job of a convolution reads and writes. */
+/* The buffers of a job of a convolution. */
 struct conv_buffers {
 	const void *in;			/* the input; of a data gradient, dy */
 	const void *w;			/* packed weights */

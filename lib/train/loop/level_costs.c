@@ -15,7 +15,7 @@ enum { SAMPLES = 64, FRAMES = 4, RUNS = 3 };
 /* The cost of a frame at one level. */
 struct level_cost { double bytes, seconds; };
 
-/* What is measured, by ${f}, and where it is printed. */
+/* The set to measure by ${f}, and the file to print to. */
 struct level_costs {
 	const struct trainer *t;
 	struct filler *f;
