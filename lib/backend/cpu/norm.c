@@ -174,7 +174,6 @@ norm_apply_part(const struct norm_pass *s, int i, int thread)
 	struct norm_rows whole = norm_last_piece(s, i), p = { 0 };
 	int shift = n->shift != NULL && norm_writes(n->shift, s->recompute);
 	int in_place = shift && norm_in_place(s, &whole);
-
 	int moved = shift && !in_place && !s->half;
 
 	while (norm_next_chunk(s, &whole, &p)) {
@@ -195,16 +194,16 @@ norm_apply_part(const struct norm_pass *s, int i, int thread)
 static void
 norm_forward_phases(const struct norm_pass *s, int b, int thread)
 {
-	int vectors = s->row / s->lanes, anew = !s->recompute;
+	int vectors = s->row / s->lanes, first = !s->recompute;
 
-	if (anew && norm_measures(s->bn)) {
+	if (first && norm_measures(s->bn)) {
 		norm_run(s, b, thread, s->pieces, norm_stats_part);
 		norm_run(s, b, thread, vectors, norm_combine_part);
 		if (norm_is_synced(s->bn)) {
 			peers_sum(s->bn, s->sync);
 			norm_run(s, b, thread, vectors, norm_unpack_part);
 		}
-	} else if (anew && s->bn->needs_weight_grad) {
+	} else if (first && s->bn->needs_weight_grad) {
 		norm_run(s, b, thread, vectors, norm_running_part);
 	}
 	norm_run(s, b, thread, vectors, norm_scale_part);
@@ -253,7 +252,7 @@ norm_gradient_of(const struct norm_pass *s, const struct norm_rows *p,
     int thread, struct norm_gradient w[NORM_WINDOWS])
 {
 	const struct norm *n = s->n;
-	struct norm_source lies = s->shifted;
+	struct norm_source shifted = s->shifted;
 	struct norm_gradient g = { .row = (size_t)s->width,
 		.relu = n->relu != NULL, .mask = norm_mask_at(s, p),
 		.a = s->scale + p->from, .b = s->offset + p->from };
@@ -261,10 +260,10 @@ norm_gradient_of(const struct norm_pass *s, const struct norm_rows *p,
 	int count = 0;
 
 	norm_input_rows(s, p, &g);
-	lies.x = n->shift == NULL ? NULL : n->shift->dy;
-	lies.dropped = NULL;
-	if (lies.x != NULL && !norm_in_place(s, p)) {
-		struct norm_source dy = { .x = lies.x };
+	shifted.x = n->shift == NULL ? NULL : n->shift->dy;
+	shifted.dropped = NULL;
+	if (shifted.x != NULL && !norm_in_place(s, p)) {
+		struct norm_source dy = { .x = shifted.x };
 
 		norm_gather(s, p, &dy, 1, norm_work(s, thread));
 		gathered = norm_work(s, thread);
@@ -272,7 +271,7 @@ norm_gradient_of(const struct norm_pass *s, const struct norm_rows *p,
 	if (n->tail->dy != NULL) {
 		g.dy = norm_rows_at(s, n->tail->dy, p);
 		g.dy_row = (size_t)s->width;
-	} else if (s->half || lies.x == NULL) {
+	} else if (s->half || shifted.x == NULL) {
 		g.dy = s->zeros;
 	}
 	for (int c = p->from, end = p->to; c < p->to; c = end, end = p->to) {
@@ -280,9 +279,9 @@ norm_gradient_of(const struct norm_pass *s, const struct norm_rows *p,
 		g.more_row = (size_t)s->width;
 		if (gathered != NULL)
 			g.more = gathered + (size_t)g.first * s->size;
-		else if (lies.x != NULL)
-			g.more = norm_window(s, &lies, p, c, &g.more_row, &end);
-		if (lies.x != NULL && g.more == NULL && (s->half || g.dy ==
+		else if (shifted.x != NULL)
+			g.more = norm_window(s, &shifted, p, c, &g.more_row, &end);
+		if (shifted.x != NULL && g.more == NULL && (s->half || g.dy ==
 		    NULL)) {
 			g.more = s->zeros;
 			g.more_row = 0;
