@@ -102,6 +102,7 @@ gradient(const struct gemm_conv *s, int threads, const bf16 *x,
 	struct wgrad *w = wgrad_new(s, threads);
 	float *dw = xcalloc(n, sizeof(*dw)), *sums = NULL;
 	void *scratch = NULL;
+	struct conv_buffers o = { .in = x, .dy = dy, .out = dw };
 	size_t bytes = (wgrad_sums(w) + 64) / 64 * 64;
 
 	if (posix_memalign(&scratch, 64, wgrad_scratch(w)) != 0 ||
@@ -109,13 +110,14 @@ gradient(const struct gemm_conv *s, int threads, const bf16 *x,
 		abort();
 	memset(dw, 0xff, n * sizeof(*dw));
 	memset(sums, 0xff, bytes);
+	o.parts = sums;
+	o.scratch = scratch;
 	for (int i = 0; i < wgrad_jobs(w); i++) {
 		memset(scratch, 0xff, wgrad_scratch(w));
-		wgrad_run(w, i, &(struct conv_buffers){ .in = x, .dy = dy, .out = dw, .parts = sums,
-		    .scratch = scratch });
+		wgrad_run(w, i, &o);
 	}
 	for (int i = 0; i < wgrad_blocks(w); i++)
-		wgrad_add(w, i, dw, sums);
+		wgrad_add(w, i, &o);
 	free(scratch);
 	free(sums);
 	wgrad_free(w);

@@ -102,21 +102,19 @@ static void
 direct(struct direct g, int threads, const float *in, const float *w,
     const float *bias, float *out, int more)
 {
-	struct conv_buffers o = { .in = in, .bias = bias, .out = out,
-	    .more = more };
-	float *inner;
+	struct conv_buffers o = { .in = in, .weights = w, .bias = bias,
+	    .out = out, .more = more };
 
 	direct_split(&g, threads);
-	inner = xmalloc(direct_weights(&g));
-	memset(inner, 0xff, direct_weights(&g));
-	o.w = inner;
+	o.w = xmalloc(direct_weights(&g));
+	memset(o.w, 0xff, direct_weights(&g));
 	o.scratch = xmalloc(direct_scratch(&g));
 	memset(o.scratch, 0xff, direct_scratch(&g));
 	for (int i = 0; i < direct_slices(&g); i++)
-		direct_pack(&g, i, w, inner);
+		direct_pack(&g, i, &o);
 	for (int i = g.jobs - 1; i >= 0; i--)
 		direct_run(&g, i, &o);
-	free(inner);
+	free(o.w);
 	free(o.scratch);
 }
 

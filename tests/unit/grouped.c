@@ -128,27 +128,28 @@ poisoned(size_t bytes)
 static double
 pass(const struct set *s, int back, int more)
 {
-	const struct grouped *g = &s->g;
-	const struct dims *d = back ? &g->x : &g->y;
-	float *inner = poisoned(grouped_weights(g, back));
+	struct grouped g = s->g;
+	const struct dims *d = back ? &g.x : &g.y;
 	float *out = poisoned(cpu_floats(d) * sizeof(float));
 	float *before = blocked_draw(d, 4);
-	struct conv_buffers o = { .in = back ? s->dy : s->x, .w = inner,
+	struct conv_buffers o = { .in = back ? s->dy : s->x, .weights = s->w,
 	    .bias = back || more ? NULL : s->bias, .out = out, .more = more && back,
-	    .scratch = poisoned(grouped_scratch(g)) };
+	    .scratch = poisoned(grouped_scratch(&g)) };
 	double worst;
 
-	for (int i = 0; i < grouped_blocks(g, back); i++)
-		grouped_pack(g, back, i, s->w, inner);
+	g.back = back;
+	o.w = poisoned(grouped_weights(&g));
+	for (int i = 0; i < grouped_blocks(&g); i++)
+		grouped_pack(&g, i, &o);
 	if (more)
 		memcpy(out, before, cpu_floats(d) * sizeof(float));
-	for (int i = grouped_jobs(g, back) - 1; i >= 0; i--)
-		grouped_run(g, back, i, &o);
+	for (int i = grouped_jobs(&g) - 1; i >= 0; i--)
+		grouped_run(&g, i, &o);
 	if (back)
 		worst = apart(d, out, s->dx, more ? before : NULL, NULL);
 	else
 		worst = apart(d, out, s->y, NULL, more ? NULL : s->bias);
-	free(inner);
+	free(o.w);
 	free(out);
 	free(before);
 	free(o.scratch);
@@ -159,24 +160,25 @@ static double
 gradient(const struct set *s)
 {
 	const struct grouped *g = &s->g;
-	int blocks = grouped_blocks(g, 0), parts = grouped_parts(g);
-	float *sums = poisoned(grouped_weights(g, 0) * (size_t)parts);
+	int blocks = grouped_blocks(g), parts = grouped_parts(g);
 	float *dw = poisoned(s->nw * sizeof(float));
-	void *scratch = poisoned(grouped_scratch(g));
+	struct conv_buffers o = { .in = s->x, .dy = s->dy, .out = dw,
+	    .parts = poisoned(grouped_weights(g) * (size_t)parts),
+	    .scratch = poisoned(grouped_scratch(g)) };
 	double worst = 0;
 
 	for (int i = blocks * parts - 1; i >= 0; i--)
-		grouped_gradient(g, i, s->x, s->dy, sums, scratch);
+		grouped_gradient(g, i, &o);
 	for (int i = 0; i < blocks; i++)
-		grouped_add(g, i, sums, dw);
+		grouped_add(g, i, &o);
 	for (size_t i = 0; i < s->nw; i++) {
 		double e = fabs(dw[i] - s->dw[i]);
 
 		worst = e <= worst ? worst : isnan(e) ? INFINITY : e;
 	}
-	free(sums);
+	free(o.parts);
 	free(dw);
-	free(scratch);
+	free(o.scratch);
 	return worst;
 }
 

@@ -36,10 +36,13 @@ struct cpu {
 	struct dnnl *dnnl;
 };
 
+struct conv_run;
+
 /* The buffers of a job of a convolution. */
 struct conv_buffers {
 	const void *in;			/* the input; of a data gradient, dy */
-	const void *w;			/* packed weights */
+	const float *weights;		/* in the order of the graph */
+	void *w;			/* packed weights */
 	const float *bias;		/* one float per channel of ${out}, or
 					 * NULL; not added if ${more} is 1 */
 	const void *dy;			/* of a weight gradient */
@@ -48,6 +51,8 @@ struct conv_buffers {
 	float *parts;			/* sums of a weight gradient, for all
 					 * jobs */
 	void *scratch;			/* for this thread alone */
+	int thread;
+	const struct conv_run *run;	/* conv/conv.h */
 };
 
 /* cpu_of(t): return the open device of the task ${t}. */

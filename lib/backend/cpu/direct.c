@@ -258,9 +258,9 @@ direct_order_block(const struct direct *g, const float *outer, float *inner,
 }
 
 void
-direct_pack(const struct direct *g, int slice, const float *outer,
-    float *inner)
+direct_pack(const void *state, int slice, const struct conv_buffers *o)
 {
+	const struct direct *g = state;
 	int lanes = cpu_lanes(), blocks = cpu_blocks(g->in.c);
 	int row = cpu_blocks(g->out.c) - 2 * slice > 1 ? 2 * lanes : lanes;
 	struct direct_class c = { 0 };
@@ -269,12 +269,12 @@ direct_pack(const struct direct *g, int slice, const float *outer,
 		float *to;
 
 		c = direct_class_after(g, &c, i);
-		to = inner + c.weights + (size_t)(c.units * lanes * 2 * lanes) *
-		    (size_t)slice;
+		to = (float *)o->w + c.weights + (size_t)(c.units * lanes * 2 *
+		    lanes) * (size_t)slice;
 		for (int t = 0; t < c.taps; t++)
 			for (int b = 0; b < blocks; b++, to += lanes * row)
 				direct_order_block(g,
-				    outer + direct_tap_of(g, &c, t), to,
+				    o->weights + direct_tap_of(g, &c, t), to,
 				    b * lanes, slice * 2 * lanes, row / lanes);
 	}
 }
@@ -430,8 +430,9 @@ direct_panel(const struct direct_job *d, int slice, int u, int end, int how)
 }
 
 void
-direct_run(const struct direct *g, int job, const struct conv_buffers *o)
+direct_run(const void *state, int job, const struct conv_buffers *o)
 {
+	const struct direct *g = state;
 	struct direct_job d = { .g = g, .o = o, .c = direct_class_of(g, 0),
 		.tile = (struct direct_tile *)((float *)o->scratch +
 		    direct_gathered_floats() * (size_t)g->tiles) };

@@ -59,20 +59,19 @@ size_t direct_weights(const struct direct *g);
 size_t direct_scratch(const struct direct *g);
 
 /*
- * direct_slices(g), direct_pack(g, slice, outer, inner):
- * Pack slice ${slice} of direct_slices(g) of the weights ${outer}, in the order
- * of the graph, into ${inner}, direct_weights(g) bytes.  Slices do not overlap.
+ * direct_slices(g), direct_pack(state, slice, o):
+ * Pack slice ${slice} of direct_slices(g) of ${o}->weights into ${o}->w,
+ * direct_weights(g) bytes.  ${state} is the struct direct.  Slices do not
+ * overlap.
  */
 int direct_slices(const struct direct *g);
-void direct_pack(const struct direct *g, int slice, const float *outer,
-    float *inner);
+void direct_pack(const void *state, int slice, const struct conv_buffers *o);
 
 /*
- * direct_run(g, job, o):
- * Run job ${job} of ${g}->jobs.  The scratch of ${o} has direct_scratch(g)
- * bytes.
+ * direct_run(state, job, o):
+ * Run job ${job} of all jobs of the struct direct ${state}.  The scratch of
+ * ${o} has direct_scratch() bytes.
  */
-void direct_run(const struct direct *g, int job,
-    const struct conv_buffers *o);
+void direct_run(const void *state, int job, const struct conv_buffers *o);
 
 #endif

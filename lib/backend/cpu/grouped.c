@@ -32,24 +32,23 @@ grouped_taps_of(const struct grouped *g)
 }
 
 int
-grouped_blocks(const struct grouped *g, int back)
+grouped_blocks(const struct grouped *g)
 {
-	return cpu_blocks(grouped_output_dims(g, back)->c);
+	return cpu_blocks(grouped_output_dims(g, g->back)->c);
 }
 
 /* Floats of the packed weights of a block: [tap][each][L]. */
 static size_t
-grouped_block_of(const struct grouped *g, int back)
+grouped_block_of(const struct grouped *g)
 {
-	return grouped_taps_of(g) * (size_t)(grouped_each_of(g, back) *
+	return grouped_taps_of(g) * (size_t)(grouped_each_of(g, g->back) *
 	    cpu_lanes());
 }
 
 size_t
-grouped_weights(const struct grouped *g, int back)
+grouped_weights(const struct grouped *g)
 {
-	return grouped_block_of(g, back) * (size_t)grouped_blocks(g, back) *
-	    sizeof(float);
+	return grouped_block_of(g) * (size_t)grouped_blocks(g) * sizeof(float);
 }
 
 /*
@@ -62,8 +61,8 @@ grouped_scratch(const struct grouped *g)
 	int each = grouped_each_of(g, 0) > grouped_each_of(g, 1) ?
 	    grouped_each_of(g, 0) : grouped_each_of(g, 1);
 
-	return (size_t)(each * LANES_MAX) * sizeof(int) + grouped_block_of(g,
-	    0) * sizeof(float);
+	return (size_t)(each * LANES_MAX) * sizeof(int) +
+	    grouped_block_of(g) * sizeof(float);
 }
 
 /*
@@ -71,28 +70,27 @@ grouped_scratch(const struct grouped *g)
  * ${c} and its input channel ${j}.
  */
 static size_t
-grouped_outer_at(const struct grouped *g, int back, int c, int j)
+grouped_outer_at(const struct grouped *g, int c, int j)
 {
 	int in = g->x.c / g->groups, out = g->y.c / g->groups;
-	int o = back ? c / in * out + j : c, i = back ? c % in : j;
+	int o = g->back ? c / in * out + j : c, i = g->back ? c % in : j;
 
 	return (size_t)(o * in + i) * grouped_taps_of(g);
 }
 
 void
-grouped_pack(const struct grouped *g, int back, int block,
-    const float *outer, float *inner)
+grouped_pack(const void *state, int block, const struct conv_buffers *o)
 {
+	const struct grouped *g = state;
 	int lanes = cpu_lanes(), first = block * lanes;
-	int each = grouped_each_of(g, back), end = grouped_output_dims(g,
-	    back)->c - first;
+	int each = grouped_each_of(g, g->back);
+	int end = grouped_output_dims(g, g->back)->c - first;
+	float *to = (float *)o->w + grouped_block_of(g) * (size_t)block;
 
-	inner += grouped_block_of(g, back) * (size_t)block;
 	for (size_t tap = 0; tap < grouped_taps_of(g); tap++)
 		for (int j = 0; j < each; j++)
 			for (int c = 0; c < lanes; c++)
-				*inner++ =
-				    c < end ? outer[grouped_outer_at(g, back,
+				*to++ = c < end ? o->weights[grouped_outer_at(g,
 				    first + c, j) + tap] : 0;
 }
 
@@ -101,12 +99,11 @@ grouped_pack(const struct grouped *g, int back, int block,
  * floats after the start of the image.
  */
 static struct grouped_row
-grouped_row_of(const struct grouped *g, int back, int block, int *from,
-    size_t *at)
+grouped_row_of(const struct grouped *g, int block, int *from, size_t *at)
 {
-	const struct dims *in = grouped_output_dims(g, !back);
-	int lanes = cpu_lanes(), each = grouped_each_of(g, back);
-	int mine = grouped_output_dims(g, back)->c, of = mine / g->groups;
+	const struct dims *in = grouped_output_dims(g, !g->back);
+	int lanes = cpu_lanes(), each = grouped_each_of(g, g->back);
+	int mine = grouped_output_dims(g, g->back)->c, of = mine / g->groups;
 	struct grouped_row r = { .k = g->k[2], .s = g->s[2], .p = g->p[2],
 		.x_w = g->x.w, .y_w = g->y.w, .each = each };
 
@@ -186,9 +183,9 @@ grouped_run_gradient(const struct grouped_visit *v, size_t x, size_t y,
 /* ---- forward and data gradients: a job is a block of a clip ---- */
 
 int
-grouped_jobs(const struct grouped *g, int back)
+grouped_jobs(const struct grouped *g)
 {
-	return g->x.n * grouped_blocks(g, back);
+	return g->x.n * grouped_blocks(g);
 }
 
 /* Initialize a frame of the output block: with the bias or with zeros. */
@@ -207,19 +204,18 @@ grouped_begin(const struct dims *d, int block, const float *bias, float *to)
 }
 
 void
-grouped_run(const struct grouped *g, int back, int job,
-    const struct conv_buffers *o)
+grouped_run(const void *state, int job, const struct conv_buffers *o)
 {
-	const struct dims *d = grouped_output_dims(g, back),
-	    *from = grouped_output_dims(g, !back);
-	int blocks = grouped_blocks(g, back), clip = job / blocks;
+	const struct grouped *g = state;
+	const struct dims *d = grouped_output_dims(g, g->back),
+	    *from = grouped_output_dims(g, !g->back);
+	int blocks = grouped_blocks(g), clip = job / blocks;
 	int block = job % blocks;
 	size_t at;
 	struct grouped_visit v = { .g = g, .kernels = grouped_kernels_pick(),
-		.row = grouped_row_of(g, back, block, o->scratch, &at),
-		.w = (const float *)o->w + grouped_block_of(g, back) *
-		    (size_t)block,
-		.run = back ? grouped_run_back : grouped_run_forward };
+		.row = grouped_row_of(g, block, o->scratch, &at),
+		.w = (const float *)o->w + grouped_block_of(g) * (size_t)block,
+		.run = g->back ? grouped_run_back : grouped_run_forward };
 
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
 	v.x = v.y = (const float *)o->in + cpu_blocked_image(from) *
@@ -244,29 +240,29 @@ grouped_parts(const struct grouped *g)
 
 /* Each image is summed by itself first, so that float sums stay short. */
 void
-grouped_gradient(const struct grouped *g, int job, const float *x,
-    const float *dy, float *sums, void *scratch)
+grouped_gradient(const void *state, int job, const struct conv_buffers *o)
 {
-	int blocks = grouped_blocks(g, 0), part = job / blocks;
+	const struct grouped *g = state;
+	int blocks = grouped_blocks(g), part = job / blocks;
 	int block = job % blocks, images = cpu_images(&g->y);
-	size_t n = grouped_block_of(g, 0), at, y_at = cpu_positions(&g->y) *
+	size_t n = grouped_block_of(g), at, y_at = cpu_positions(&g->y) *
 	    (size_t)(block * cpu_lanes());
 	struct grouped_visit v = { .g = g, .kernels = grouped_kernels_pick(),
-		.row = grouped_row_of(g, 0, block, scratch, &at),
+		.row = grouped_row_of(g, block, o->scratch, &at),
 		.run = grouped_run_gradient };
-	float *sum = sums + n * (size_t)job;
+	float *sum = o->parts + n * (size_t)job;
 
 	v.step = (size_t)(g->k[2] * v.row.each * cpu_lanes());
-	v.to = (float *)((int *)scratch + grouped_each_of(g, 0) * LANES_MAX);
+	v.to = (float *)((int *)o->scratch + grouped_each_of(g, 0) * LANES_MAX);
 	memset(sum, 0, n * sizeof(*sum));
 	for (int i = (int)((long)images * part / grouped_parts(g));
 	    i < (int)((long)images * (part + 1) / grouped_parts(g)); i++) {
 		size_t clip = (size_t)(i / g->y.t);
 
-		v.x = x + cpu_blocked_image(&g->x) * (clip * (size_t)g->x.t) +
-		    at;
-		v.y = dy + cpu_blocked_image(&g->y) * (clip * (size_t)g->y.t) +
-		    y_at;
+		v.x = (const float *)o->in + cpu_blocked_image(&g->x) *
+		    (clip * (size_t)g->x.t) + at;
+		v.y = (const float *)o->dy + cpu_blocked_image(&g->y) *
+		    (clip * (size_t)g->y.t) + y_at;
 		memset(v.to, 0, n * sizeof(*v.to));
 		grouped_visit_frame(&v, i % g->y.t);
 		for (size_t k = 0; k < n; k++)
@@ -275,13 +271,15 @@ grouped_gradient(const struct grouped *g, int job, const float *x,
 }
 
 void
-grouped_add(const struct grouped *g, int block, const float *sums, float *dw)
+grouped_add(const void *state, int block, const struct conv_buffers *o)
 {
+	const struct grouped *g = state;
 	int lanes = cpu_lanes(), first = block * lanes, end = g->y.c - first;
-	int blocks = grouped_blocks(g, 0), each = grouped_each_of(g, 0);
-	size_t n = grouped_block_of(g, 0);
+	int blocks = grouped_blocks(g), each = grouped_each_of(g, 0);
+	size_t n = grouped_block_of(g);
+	const float *sums = o->parts + n * (size_t)block;
+	float *dw = o->out;
 
-	sums += n * (size_t)block;
 	for (size_t tap = 0; tap < grouped_taps_of(g); tap++)
 		for (int j = 0; j < each; j++)
 			for (int c = 0; c < lanes; c++, sums++) {
@@ -290,7 +288,7 @@ grouped_add(const struct grouped *g, int block, const float *sums, float *dw)
 				for (int i = 1; i < grouped_parts(g); i++)
 					sum += sums[n * (size_t)(i * blocks)];
 				if (c < end)
-					dw[grouped_outer_at(g, 0, first + c,
-					    j) + tap] = sum;
+					dw[grouped_outer_at(g, first + c, j) +
+					    tap] = sum;
 			}
 }

@@ -396,8 +396,9 @@ outer_put(const struct outer *g, float *dw, const float *m, int in, int out)
 }
 
 void
-outer_run(const struct outer *g, int job, const struct conv_buffers *o)
+outer_run(const void *state, int job, const struct conv_buffers *o)
 {
+	const struct outer *g = state;
 	int windows = g->in_jobs * g->out_jobs, part = job / windows;
 	int a = job % windows % g->in_jobs, b = job % windows / g->in_jobs;
 	int from = (int)((long)outer_chunks(g) * part / g->parts);
@@ -436,13 +437,14 @@ outer_run(const struct outer *g, int job, const struct conv_buffers *o)
 }
 
 void
-outer_add(const struct outer *g, int job, float *dw, float *parts)
+outer_add(const void *state, int job, const struct conv_buffers *o)
 {
-	float *sum = parts + outer_cell(g) * (size_t)job;
+	const struct outer *g = state;
+	float *sum = o->parts + outer_cell(g) * (size_t)job;
 
 	for (int i = 1; i < g->parts; i++)
 		kernels_pick()->add(sum, sum, sum + outer_part_bytes(g) /
 		    sizeof(float) * (size_t)i, outer_cell(g));
-	outer_put(g, dw, sum, job % cpu_blocks(outer_channels(g)), job /
+	outer_put(g, o->out, sum, job % cpu_blocks(outer_channels(g)), job /
 	    cpu_blocks(outer_channels(g)));
 }

@@ -47,22 +47,23 @@ size_t outer_scratch(const struct outer *g);
 size_t outer_parts(const struct outer *g);
 
 /*
- * outer_jobs(g), outer_run(g, job, o):
- * Run job ${job} of outer_jobs(g).  With one part, write its range of
- * ${o}->out[out][in][taps].  With several, write its sums to ${o}->parts,
- * outer_parts(g) bytes; outer_add must follow.  The scratch of ${o} has
+ * outer_jobs(g), outer_run(state, job, o):
+ * Run job ${job} of outer_jobs(g); ${state} is the struct outer.  With one
+ * part, write its range of ${o}->out[out][in][taps].  With several, write its
+ * sums to ${o}->parts, outer_parts(g) bytes; outer_add must follow.  The
+ * scratch of ${o} has
  * outer_scratch(g) bytes.
  */
 int outer_jobs(const struct outer *g);
-void outer_run(const struct outer *g, int job, const struct conv_buffers *o);
+void outer_run(const void *state, int job, const struct conv_buffers *o);
 
 /*
- * outer_sums(g), outer_add(g, job, dw, parts):
+ * outer_sums(g), outer_add(state, job, o):
  * Run job ${job} of outer_sums(g), after all jobs of outer_run: add up the
- * parts and write them to ${dw}.  outer_sums(g) is 0 if there is one part.
+ * parts and write them to ${o}->out.  outer_sums(g) is 0 if there is one part.
  */
 int outer_sums(const struct outer *g);
-void outer_add(const struct outer *g, int job, float *dw, float *parts);
+void outer_add(const void *state, int job, const struct conv_buffers *o);
 
 /*
  * outer_gather(g, out, x, clip, from, to):

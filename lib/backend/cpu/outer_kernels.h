@@ -2,8 +2,8 @@
 #define BACKEND_CPU_OUTER_KERNELS_H
 
 /*
- * Kernel of weight gradients (outer.h, winograd_gradient.h): a sum of outer
- * products over positions.  outer.isa.c is compiled once per instruction set.
+ * Kernel of weight gradients (outer.h, winograd.h): a sum of outer products
+ * over positions.  outer.isa.c is compiled once per instruction set.
  * A block of L input by L output channels stays in registers.
  */
 

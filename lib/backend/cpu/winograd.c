@@ -84,9 +84,9 @@ winograd_m_step(size_t rows)
 }
 
 size_t
-winograd_scratch(const struct winograd *g, int tiles)
+winograd_scratch(const struct winograd *g)
 {
-	size_t rows = winograd_rows_of(tiles);
+	size_t rows = winograd_rows_of(g->tiles);
 
 	return WINOGRAD_ELEMENTS *
 	    (winograd_v_step(g, rows) + winograd_m_step(rows)) * sizeof(float);
@@ -155,23 +155,23 @@ winograd_gather_block(const struct winograd *g, float *w, const float *outer,
 }
 
 void
-winograd_transform_weights(const struct winograd *g, int slice,
-    const float *outer, void *inner)
+winograd_pack(const void *state, int slice, const struct conv_buffers *o)
 {
 	enum { SOME = 4 };		/* channels to transform before copying
 					 * them to 36 distant addresses */
+	const struct winograd *g = state;
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	float part[WINOGRAD_ELEMENTS * SOME * 2 * LANES_MAX]
 	    __attribute__((aligned(64)));
 	float w[2][9 * LANES_MAX * LANES_MAX] __attribute__((aligned(64)));
 	int lanes = cpu_lanes(), in = cpu_padded(g->in);
-	float *u = (float *)inner + winograd_slice_floats(g) * (size_t)slice;
+	float *u = (float *)o->w + winograd_slice_floats(g) * (size_t)slice;
 	size_t step = (size_t)in * 2 * (size_t)lanes;
 	size_t run = SOME * 2 * (size_t)lanes;
 
 	for (int c = 0; c < in; c += SOME, u += run) {
 		for (int j = 0; j < 2 && c % lanes == 0; j++)
-			winograd_gather_block(g, w[j], outer, c,
+			winograd_gather_block(g, w[j], o->weights, c,
 			    (slice * 2 + j) * lanes);
 		for (int i = 0; i < 2 * SOME; i++)
 			k->weights(part + i * lanes, run, w[i % 2] +
@@ -260,12 +260,14 @@ winograd_multiply(const struct winograd *g, const struct winograd_tiles *t,
 }
 
 void
-winograd_run(const struct winograd *g, int from, int to,
-    const struct conv_buffers *o)
+winograd_run(const void *state, int job, const struct conv_buffers *o)
 {
+	const struct winograd *g = state;
 	const struct winograd_kernels *k = winograd_kernels_pick();
 	int lanes = cpu_lanes(), in = cpu_blocks(g->in);
 	int out = cpu_blocks(g->out), wide = 2 * lanes;
+	int from = job * g->tiles, all = winograd_tiles(g);
+	int to = from + g->tiles < all ? from + g->tiles : all;
 	size_t rows = winograd_rows_of(to - from),
 	    next_m = winograd_m_step(rows);
 	float *v = o->scratch, *m = v + winograd_v_step(g, rows) *

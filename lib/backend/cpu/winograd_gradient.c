@@ -1,10 +1,10 @@
 /*
- * Winograd's algorithm for weight gradients (winograd_gradient.h), one range of
- * channels at a time.
+ * Winograd's algorithm for weight gradients (winograd.h), one range of channels
+ * at a time.
  */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/outer_kernels.h"
-#include "backend/cpu/winograd_gradient.h"
+#include "backend/cpu/winograd.h"
 #include "backend/cpu/winograd_kernels.h"
 #include "backend/cpu/winograd_tiles.h"
 #include "base/number.h"
@@ -111,9 +111,10 @@ winograd_gradient_put(const struct winograd *g, float *dw,
 }
 
 void
-winograd_gradient_run(const struct winograd *g, int job,
-    const struct conv_buffers *operands)
+winograd_gradient_run(const void *state, int job,
+    const struct conv_buffers *buffers)
 {
+	const struct winograd *g = state;
 	const struct outer_kernels *k = outer_kernels_pick();
 	int lanes = cpu_lanes(), n = winograd_gradient_parts(g);
 	int part = job / (winograd_gradient_windows(g->in) *
@@ -128,7 +129,7 @@ winograd_gradient_run(const struct winograd *g, int job,
 	int from = (int)((long)winograd_tiles(g) * part / n);
 	int to = (int)((long)winograd_tiles(g) * (part + 1) / n);
 	int calls = div_up(to - from, TILES);
-	float *v = operands->scratch, *z = v + WINOGRAD_ELEMENTS *
+	float *v = buffers->scratch, *z = v + WINOGRAD_ELEMENTS *
 	    winograd_gradient_step();
 	float *sums = z + WINOGRAD_ELEMENTS * winograd_gradient_step();
 	size_t square = (size_t)(lanes * lanes), step =
@@ -137,7 +138,7 @@ winograd_gradient_run(const struct winograd *g, int job,
 	ins = ins < some ? ins : some;
 	outs = outs < some ? outs : some;
 	if (n > 1)
-		sums = operands->parts + winograd_gradient_part_floats(g) *
+		sums = buffers->parts + winograd_gradient_part_floats(g) *
 		    (size_t)part + winograd_gradient_cell() *
 		    (size_t)(out * all + in);
 	else
@@ -152,9 +153,9 @@ winograd_gradient_run(const struct winograd *g, int job,
 
 		winograd_sort(&t, g->out_h, g->out_w, a, b);
 		winograd_transform(g, &t, &(struct winograd_input){
-		    operands->in, 0, in, ins, TILES, step }, v);
+		    buffers->in, 0, in, ins, TILES, step }, v);
 		winograd_transform(g, &t, &(struct winograd_input){
-		    operands->dy, 1, out, outs, TILES, step }, z);
+		    buffers->dy, 1, out, outs, TILES, step }, z);
 		for (int j = 0; j < WINOGRAD_ELEMENTS * outs * ins; j++) {
 			int e = j / ins / outs, o = j / ins % outs, i = j % ins;
 			int at;
@@ -169,21 +170,22 @@ winograd_gradient_run(const struct winograd *g, int job,
 		}
 	}
 	for (int j = 0; n == 1 && j < ins * outs; j++)
-		winograd_gradient_put(g, operands->out, sums +
+		winograd_gradient_put(g, buffers->out, sums +
 		    winograd_gradient_cell() * (size_t)j, in + j % ins,
 		    out + j / ins);
 }
 
 void
-winograd_gradient_add(const struct winograd *g, int job, float *dw,
-    float *parts)
+winograd_gradient_add(const void *state, int job,
+    const struct conv_buffers *o)
 {
-	float *sum = parts + winograd_gradient_cell() * (size_t)job;
+	const struct winograd *g = state;
+	float *sum = o->parts + winograd_gradient_cell() * (size_t)job;
 
 	for (int i = 1; i < winograd_gradient_parts(g); i++)
 		kernels_pick()->add(sum, sum,
 		    sum + winograd_gradient_part_floats(g) * (size_t)i,
 		    winograd_gradient_cell());
-	winograd_gradient_put(g, dw, sum, job % cpu_blocks(g->in),
+	winograd_gradient_put(g, o->out, sum, job % cpu_blocks(g->in),
 	    job / cpu_blocks(g->in));
 }

@@ -234,15 +234,16 @@ gemm_slices(const struct gemm *p)
  * multiple of 32, a step of 32 terms may belong to two taps.
  */
 void
-gemm_order(const struct gemm *p, int slice, const float *w, void *inner)
+gemm_order(const void *state, int slice, const struct conv_buffers *o)
 {
+	const struct gemm *p = state;
 	const struct bf16_gemm_phase *f = &p->phase[slice / p->blocks];
 	int block = slice % p->blocks, n0 = block * OUTPUTS;
 	size_t taps = (size_t)(p->s.k[0] * p->s.k[1]);
 	size_t in_step = taps, out_step = taps * (size_t)p->s.in;
 	size_t o_step = p->s.back ? in_step : out_step;
 	size_t t_step = p->s.back ? out_step : in_step;
-	bf16 *to = (bf16 *)inner + f->weights + (size_t)block * OUTPUTS *
+	bf16 *to = (bf16 *)o->w + f->weights + (size_t)block * OUTPUTS *
 	    TERMS * (size_t)f->steps;
 
 	memset(to, 0, (size_t)f->steps * OUTPUTS * TERMS * sizeof(*to));
@@ -256,7 +257,7 @@ gemm_order(const struct gemm *p, int slice, const float *w, void *inner)
 					continue;
 				p->k->order(to + (size_t)(k / TERMS) * OUTPUTS *
 				    TERMS + (size_t)(n - n0) * TERMS +
-				    (size_t)(k % TERMS) * 16, w +
+				    (size_t)(k % TERMS) * 16, o->weights +
 				    (size_t)n * o_step + (size_t)c * t_step +
 				    f->tap[i].which, o_step, t_step,
 				    bf16_gemm_smaller(left, 16),
@@ -383,8 +384,9 @@ bf16_gemm_clear(const struct gemm *p, const struct bf16_gemm_job *j,
 }
 
 void
-gemm_run(const struct gemm *p, int job, const struct conv_buffers *o)
+gemm_run(const void *state, int job, const struct conv_buffers *o)
 {
+	const struct gemm *p = state;
 	const struct bf16_gemm_job j = bf16_gemm_job_of(p, job);
 	const struct bf16_gemm_phase *f = j.f;
 	int at = j.block * OUTPUTS;

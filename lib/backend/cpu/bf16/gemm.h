@@ -48,20 +48,20 @@ size_t gemm_weights(const struct gemm *p);
 size_t gemm_scratch(const struct gemm *p);
 
 /*
- * gemm_slices(p), gemm_order(p, slice, w, inner):
- * Pack slice ${slice} of gemm_slices(p) of the weights ${w}[out][in][kh][kw]
- * into ${inner}, gemm_weights(p) bytes, in bf16.  Slices do not overlap.
+ * gemm_slices(p), gemm_order(state, slice, o):
+ * Pack slice ${slice} of gemm_slices(p) of ${o}->weights[out][in][kh][kw] into
+ * ${o}->w, gemm_weights(p) bytes, in bf16.  ${state} is the struct gemm.
+ * Slices do not overlap.
  */
 int gemm_slices(const struct gemm *p);
-void gemm_order(const struct gemm *p, int slice, const float *w,
-    void *inner);
+void gemm_order(const void *state, int slice, const struct conv_buffers *o);
 
 /*
- * gemm_jobs(p), gemm_run(p, job, o):
- * Run job ${job} of gemm_jobs(p).  The bias of ${o} has out_row floats, or is
- * NULL.  Its scratch has gemm_scratch(p) bytes.
+ * gemm_jobs(p), gemm_run(state, job, o):
+ * Run job ${job} of gemm_jobs(p); ${state} is the struct gemm.  The bias of
+ * ${o} has out_row floats, or is NULL.  Its scratch has gemm_scratch(p) bytes.
  */
 int gemm_jobs(const struct gemm *p);
-void gemm_run(const struct gemm *p, int job, const struct conv_buffers *o);
+void gemm_run(const void *state, int job, const struct conv_buffers *o);
 
 #endif

@@ -287,8 +287,9 @@ bf16_wgrad_multiply(const struct wgrad *w, const struct bf16_wgrad_job *b,
 }
 
 void
-wgrad_run(const struct wgrad *w, int job, const struct conv_buffers *o)
+wgrad_run(const void *state, int job, const struct conv_buffers *o)
 {
+	const struct wgrad *w = state;
 	struct bf16_wgrad_job b = bf16_wgrad_job_of(w, job, o);
 	int runs = (int)((b.to - b.from + w->run - 1) / w->run);
 	size_t row = bf16_wgrad_a_row(w, w->run),
@@ -324,10 +325,12 @@ wgrad_run(const struct wgrad *w, int job, const struct conv_buffers *o)
 }
 
 void
-wgrad_add(const struct wgrad *w, int block, float *dw, const float *sums)
+wgrad_add(const void *state, int block, const struct conv_buffers *o)
 {
+	const struct wgrad *w = state;
 	int columns = bf16_wgrad_blocks(w->g.columns);
 
 	bf16_wgrad_put(w, block / columns * BLOCK, block % columns * BLOCK,
-	    dw, sums + (size_t)block * (size_t)w->g.taps * SUMS, w->parts);
+	    o->out, o->parts + (size_t)block * (size_t)w->g.taps * SUMS,
+	    w->parts);
 }

@@ -35,16 +35,15 @@ size_t wgrad_scratch(const struct wgrad *w);
 size_t wgrad_sums(const struct wgrad *w);
 
 /*
- * wgrad_jobs(w), wgrad_run(w, job, o),
- * wgrad_blocks(w), wgrad_add(w, block, dw, sums):
+ * wgrad_jobs(w), wgrad_run(state, job, o),
+ * wgrad_blocks(w), wgrad_add(state, block, o):
  * Run the jobs wgrad_jobs(w).  After all of them, run wgrad_add for the blocks
- * wgrad_blocks(w), 0 if there is one part.  Then ${dw}[out][in][kh][kw], the
- * output of ${o}, is the gradient.  ${sums} is its parts.
+ * wgrad_blocks(w), 0 if there is one part.  Then ${o}->out[out][in][kh][kw] is
+ * the gradient.  ${state} is the struct wgrad.
  */
 int wgrad_jobs(const struct wgrad *w);
-void wgrad_run(const struct wgrad *w, int job, const struct conv_buffers *o);
+void wgrad_run(const void *state, int job, const struct conv_buffers *o);
 int wgrad_blocks(const struct wgrad *w);
-void wgrad_add(const struct wgrad *w, int block, float *dw,
-    const float *sums);
+void wgrad_add(const void *state, int block, const struct conv_buffers *o);
 
 #endif

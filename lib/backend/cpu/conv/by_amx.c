@@ -84,53 +84,24 @@ conv_amx_runs(const struct cpu_conv_pass *p)
 }
 
 static void
-conv_amx_order_slice(int i, int thread, void *arg)
+conv_amx_run_product(const void *state, int i, const struct conv_buffers *o)
 {
-	const struct conv_run *r = arg;
+	struct conv_buffers padded = *o;
 
-	(void)thread;
-	gemm_order(r->p->state, i, r->p->t->w[0], r->packed);
-}
-
-static void
-conv_amx_run_product(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	struct conv_buffers o = conv_run_buffers(r, thread);
-
-	o.bias = o.bias != NULL ? r->workspace : NULL;
-	gemm_run(r->p->state, i, &o);
-}
-
-static void
-conv_amx_gradient(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	struct conv_buffers o = conv_run_buffers(r, thread);
-
-	wgrad_run(r->p->state, i, &o);
-}
-
-static void
-conv_amx_add_block(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-
-	(void)thread;
-	wgrad_add(r->p->state, i, r->p->t->dw[0], r->workspace);
+	padded.bias = o->bias != NULL ? o->parts : NULL;
+	gemm_run(state, i, &padded);
 }
 
 /* Copy the bias, padded with zeros to a row of the output. */
 static void
-conv_amx_fill_bias(int i, int thread, void *arg)
+conv_amx_fill_bias(const void *state, int i, const struct conv_buffers *o)
 {
-	const struct conv_run *r = arg;
-	const struct dims *d = &r->p->out;
+	const struct dims *d = &o->run->p->out;
 
+	(void)state;
 	(void)i;
-	(void)thread;
-	memset(r->workspace, 0, (size_t)bf16_row(d) * sizeof(float));
-	memcpy(r->workspace, conv_run_bias(r), (size_t)d->c * sizeof(float));
+	memset(o->parts, 0, (size_t)bf16_row(d) * sizeof(float));
+	memcpy(o->parts, o->bias, (size_t)d->c * sizeof(float));
 }
 
 static int
@@ -143,18 +114,16 @@ conv_amx_make(struct cpu_conv_pass *p)
 		p->state = wgrad_new(&s, conv_pass_threads(p));
 		p->workspace = wgrad_sums(p->state);
 		p->scratch = wgrad_scratch(p->state);
-		run[0] = (struct conv_phase){ conv_amx_gradient,
-		    wgrad_jobs(p->state) };
-		run[1] = (struct conv_phase){ conv_amx_add_block,
-		    wgrad_blocks(p->state) };
+		run[0] = (struct conv_phase){ wgrad_run, wgrad_jobs(p->state) };
+		run[1] = (struct conv_phase){ wgrad_add,
+			wgrad_blocks(p->state) };
 		return 0;
 	}
 	p->state = gemm_new(&s, conv_pass_threads(p));
 	p->packed = gemm_weights(p->state);
 	p->workspace = (size_t)s.out_row * sizeof(float);
 	p->scratch = gemm_scratch(p->state);
-	p->order[0] = (struct conv_phase){ conv_amx_order_slice,
-	    gemm_slices(p->state) };
+	p->order[0] = (struct conv_phase){ gemm_order, gemm_slices(p->state) };
 	if (p->t->op->conv.bias && p->kind == CONV_FORWARD)
 		*run++ = (struct conv_phase){ conv_amx_fill_bias, 1 };
 	*run = (struct conv_phase){ conv_amx_run_product, gemm_jobs(p->state) };

@@ -43,24 +43,6 @@ conv_direct_runs(const struct cpu_conv_pass *p)
 	    !p->pixels;
 }
 
-static void
-conv_direct_order_slice(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-
-	(void)thread;
-	direct_pack(r->p->state, i, r->p->t->w[0], r->packed);
-}
-
-static void
-conv_direct_run_job(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	struct conv_buffers o = conv_run_buffers(r, thread);
-
-	direct_run(r->p->state, i, &o);
-}
-
 static int
 conv_direct_make(struct cpu_conv_pass *p)
 {
@@ -77,9 +59,8 @@ conv_direct_make(struct cpu_conv_pass *p)
 	direct_split(g, conv_pass_threads(p));
 	p->packed = direct_weights(g);
 	p->scratch = direct_scratch(g);
-	p->order[0] = (struct conv_phase){ conv_direct_order_slice,
-	    direct_slices(g) };
-	p->run[0] = (struct conv_phase){ conv_direct_run_job, g->jobs };
+	p->order[0] = (struct conv_phase){ direct_pack, direct_slices(g) };
+	p->run[0] = (struct conv_phase){ direct_run, g->jobs };
 	return 0;
 }
 

@@ -25,71 +25,32 @@ conv_groups_runs(const struct cpu_conv_pass *p)
 	return p->t->op->conv.groups > 1 && !p->pixels;
 }
 
-static void
-conv_groups_order_block(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-
-	(void)thread;
-	grouped_pack(r->p->state, r->p->kind == CONV_DATA, i, r->p->t->w[0],
-	    r->packed);
-}
-
-static void
-conv_groups_run_job(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	struct conv_buffers o = conv_run_buffers(r, thread);
-
-	grouped_run(r->p->state, r->p->kind == CONV_DATA, i, &o);
-}
-
-static void
-conv_groups_gradient(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-
-	grouped_gradient(r->p->state, i, r->x, r->y, r->workspace,
-	    conv_run_scratch(r, thread));
-}
-
-static void
-conv_groups_add_parts(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-
-	(void)thread;
-	grouped_add(r->p->state, i, r->workspace, r->p->t->dw[0]);
-}
-
 static int
 conv_groups_make(struct cpu_conv_pass *p)
 {
 	const struct op *op = p->t->op;
 	struct grouped *g = p->state = xcalloc(1, sizeof(*g));
-	int back = p->kind == CONV_DATA, blocks;
+	int blocks;
 	size_t weights;
 
 	*g = (struct grouped){ .x = p->in, .y = p->out,
-		.groups = op->conv.groups };
+		.groups = op->conv.groups, .back = p->kind == CONV_DATA };
 	memcpy(g->k, p->k, sizeof(g->k));
 	memcpy(g->s, p->s, sizeof(g->s));
 	memcpy(g->p, p->p, sizeof(g->p));
-	weights = grouped_weights(g, back);
-	blocks = grouped_blocks(g, back);
+	weights = grouped_weights(g);
+	blocks = grouped_blocks(g);
 	p->scratch = grouped_scratch(g);
 	if (p->kind == CONV_WEIGHTS) {
 		p->workspace = weights * (size_t)grouped_parts(g);
-		p->run[0] = (struct conv_phase){ conv_groups_gradient,
+		p->run[0] = (struct conv_phase){ grouped_gradient,
 			grouped_parts(g) * blocks };
-		p->run[1] = (struct conv_phase){ conv_groups_add_parts,
-		    blocks };
+		p->run[1] = (struct conv_phase){ grouped_add, blocks };
 	} else {
 		p->packed = weights;
-		p->order[0] = (struct conv_phase){ conv_groups_order_block,
-		    blocks };
-		p->run[0] = (struct conv_phase){ conv_groups_run_job,
-		    grouped_jobs(g, back) };
+		p->order[0] = (struct conv_phase){ grouped_pack, blocks };
+		p->run[0] = (struct conv_phase){ grouped_run,
+			grouped_jobs(g) };
 	}
 	return 0;
 }

@@ -39,24 +39,6 @@ conv_outer_runs(const struct cpu_conv_pass *p)
 	return p->kind == CONV_WEIGHTS && p->t->op->conv.groups == 1;
 }
 
-static void
-conv_outer_run_job(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	struct conv_buffers o = conv_run_buffers(r, thread);
-
-	outer_run(r->p->state, i, &o);
-}
-
-static void
-conv_outer_add_parts(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-
-	(void)thread;
-	outer_add(r->p->state, i, r->p->t->dw[0], r->workspace);
-}
-
 static int
 conv_outer_make(struct cpu_conv_pass *p)
 {
@@ -76,9 +58,8 @@ conv_outer_make(struct cpu_conv_pass *p)
 	outer_split(g, conv_pass_threads(p));
 	p->workspace = outer_parts(g);
 	p->scratch = outer_scratch(g);
-	p->run[0] = (struct conv_phase){ conv_outer_run_job, outer_jobs(g) };
-	p->run[1] = (struct conv_phase){ conv_outer_add_parts,
-	    outer_sums(g) };
+	p->run[0] = (struct conv_phase){ outer_run, outer_jobs(g) };
+	p->run[1] = (struct conv_phase){ outer_add, outer_sums(g) };
 	return 0;
 }
 

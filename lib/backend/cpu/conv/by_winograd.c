@@ -1,19 +1,11 @@
 /*
- * Convolutions by Winograd's algorithm (winograd.h, winograd_gradient.h), as a
- * candidate algorithm.
+ * Convolutions by Winograd's algorithm (winograd.h), as a candidate algorithm.
  */
 #include "backend/cpu/conv/conv.h"
 #include "backend/cpu/winograd.h"
-#include "backend/cpu/winograd_gradient.h"
 #include "base/mem.h"
 
 enum { TAPS = 9 };
-
-struct conv_winograd_shape {
-	struct winograd g;
-	int tiles;			/* tiles of a job; not of a weight
-					 * gradient */
-};
 
 /*
  * Winograd's algorithm runs 3x3 kernels of stride 1 where it pays.  That needs
@@ -83,70 +75,27 @@ conv_winograd_shape_of(const struct cpu_conv_pass *p)
 		.in_step = back ? row : TAPS, .out_step = back ? TAPS : row };
 }
 
-static void
-conv_winograd_order_slice(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->state;
-
-	(void)thread;
-	winograd_transform_weights(&o->g, i, r->p->t->w[0], r->packed);
-}
-
-static void
-conv_winograd_run_tiles(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->state;
-	struct conv_buffers operands = conv_run_buffers(r, thread);
-	int from = i * o->tiles, all = winograd_tiles(&o->g);
-
-	winograd_run(&o->g, from, from + o->tiles < all ? from + o->tiles : all,
-	    &operands);
-}
-
-static void
-conv_winograd_gradient(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->state;
-	struct conv_buffers operands = conv_run_buffers(r, thread);
-
-	winograd_gradient_run(&o->g, i, &operands);
-}
-
-static void
-conv_winograd_add_parts(int i, int thread, void *arg)
-{
-	const struct conv_run *r = arg;
-	const struct conv_winograd_shape *o = r->p->state;
-
-	(void)thread;
-	winograd_gradient_add(&o->g, i, r->p->t->dw[0], r->workspace);
-}
-
 static int
 conv_winograd_make(struct cpu_conv_pass *p)
 {
-	struct conv_winograd_shape *o = p->state = xcalloc(1, sizeof(*o));
+	struct winograd *g = p->state = xcalloc(1, sizeof(*g));
 
-	o->g = conv_winograd_shape_of(p);
+	*g = conv_winograd_shape_of(p);
 	if (p->kind == CONV_WEIGHTS) {
-		p->workspace = winograd_gradient_bytes(&o->g);
-		p->scratch = winograd_gradient_scratch(&o->g);
-		p->run[0] = (struct conv_phase){ conv_winograd_gradient,
-			winograd_gradient_jobs(&o->g) };
-		p->run[1] = (struct conv_phase){ conv_winograd_add_parts,
-			winograd_gradient_sums(&o->g) };
+		p->workspace = winograd_gradient_bytes(g);
+		p->scratch = winograd_gradient_scratch(g);
+		p->run[0] = (struct conv_phase){ winograd_gradient_run,
+			winograd_gradient_jobs(g) };
+		p->run[1] = (struct conv_phase){ winograd_gradient_add,
+			winograd_gradient_sums(g) };
 		return 0;
 	}
-	o->tiles = winograd_call_tiles(&o->g, conv_pass_threads(p));
-	p->packed = winograd_weights(&o->g);
-	p->scratch = winograd_scratch(&o->g, o->tiles);
-	p->order[0] = (struct conv_phase){ conv_winograd_order_slice,
-	    winograd_slices(&o->g) };
-	p->run[0] = (struct conv_phase){ conv_winograd_run_tiles,
-		div_up(winograd_tiles(&o->g), o->tiles) };
+	g->tiles = winograd_call_tiles(g, conv_pass_threads(p));
+	p->packed = winograd_weights(g);
+	p->scratch = winograd_scratch(g);
+	p->order[0] = (struct conv_phase){ winograd_pack, winograd_slices(g) };
+	p->run[0] = (struct conv_phase){ winograd_run,
+		div_up(winograd_tiles(g), g->tiles) };
 	return 0;
 }
 

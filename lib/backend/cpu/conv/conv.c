@@ -296,10 +296,28 @@ cpu_conv_run_of(struct task *t, enum conv_kind kind, const void *x,
 /* ---- running ---- */
 
 static void
+cpu_conv_run_job(int i, int thread, void *arg)
+{
+	const struct conv_run *r = arg;
+	const struct task *t = r->p->t;
+	enum conv_kind kind = r->p->kind;
+	const struct conv_buffers o = { .in = kind == CONV_DATA ? r->y : r->x,
+		.weights = t->w[0], .w = r->packed, .bias = conv_run_bias(r),
+		.dy = r->y, .out = kind == CONV_WEIGHTS ? t->dw[0] :
+		    kind == CONV_DATA ? r->x : r->y, .more = r->more,
+		.parts = r->workspace, .thread = thread, .run = r,
+		.scratch = r->scratch + r->step * (size_t)thread };
+
+	r->phase->f(r->p->state, i, &o);
+}
+
+static void
 cpu_conv_run_phases(struct conv_run *r, const struct conv_phase *phase)
 {
-	for (int i = 0; i < PHASES && phase[i].f != NULL; i++)
-		cpu_run(r->p->t, phase[i].n, phase[i].f, r);
+	for (int i = 0; i < PHASES && phase[i].f != NULL; i++) {
+		r->phase = &phase[i];
+		cpu_run(r->p->t, phase[i].n, cpu_conv_run_job, r);
+	}
 }
 
 /* A copy of an activation from pixels to blocks or back. */

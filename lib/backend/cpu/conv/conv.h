@@ -12,10 +12,10 @@
 #include "backend/cpu/dnnl.h"
 
 /*
- * A parallel loop: f(i, thread, run) for i < n, where run is a struct conv_run.
+ * A parallel loop: f(state, i, o) for i < n, where state is that of the pass.
  */
 struct conv_phase {
-	void (*f)(int i, int thread, void *run);
+	void (*f)(const void *state, int i, const struct conv_buffers *o);
 	int n;
 };
 
@@ -68,6 +68,7 @@ struct conv_run {
 	void *packed, *workspace;	/* p->packed and p->workspace bytes */
 	char *scratch;		/* thread i begins at scratch + i step */
 	size_t step;
+	const struct conv_phase *phase;	/* the current one */
 };
 
 /* A candidate algorithm. */
@@ -115,13 +116,6 @@ conv_pass_image(const struct cpu_conv_pass *p, const struct dims *d)
 	    cpu_blocked_image(d);
 }
 
-/* conv_run_scratch(r, thread): return the scratch of a thread. */
-static inline void *
-conv_run_scratch(const struct conv_run *r, int thread)
-{
-	return r->scratch + r->step * (size_t)thread;
-}
-
 /*
  * conv_run_bias(r): return the bias that the pass adds, or NULL if there is
  * none.
@@ -132,19 +126,6 @@ conv_run_bias(const struct conv_run *r)
 	const struct task *t = r->p->t;
 
 	return t->op->conv.bias && r->p->kind == CONV_FORWARD ? t->w[1] : NULL;
-}
-
-/* conv_run_buffers(r, thread): return the operands of a job of ${r}. */
-static inline struct conv_buffers
-conv_run_buffers(const struct conv_run *r, int thread)
-{
-	enum conv_kind kind = r->p->kind;
-
-	return (struct conv_buffers){ .in = kind == CONV_DATA ? r->y : r->x,
-		.w = r->packed, .bias = conv_run_bias(r), .dy = r->y,
-		.out = kind == CONV_WEIGHTS ? r->p->t->dw[0] :
-		    kind == CONV_DATA ? r->x : r->y, .more = r->more,
-		.parts = r->workspace, .scratch = conv_run_scratch(r, thread) };
 }
 
 /*

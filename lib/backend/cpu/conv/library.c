@@ -35,19 +35,18 @@ library_part_of(const struct conv_run *r, int i)
  * belong to input channels of other groups are zeros.
  */
 void
-library_fill(int job, int thread, void *arg)
+library_fill(const void *state, int job, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
+	const struct conv_run *r = b->run;
 	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
-	const struct library *o = p->state;
+	const struct library *o = state;
 	int groups = t->op->conv.groups, is_gradient = p->kind == CONV_WEIGHTS;
 	size_t taps = (size_t)(p->k[0] * conv_pass_tap(p));
 	size_t few = taps * (size_t)(p->in.c / groups);
 	size_t many = taps * (size_t)(o->in / o->groups);
 	int end = (job + 1) * LIBRARY_ROWS;
 
-	(void)thread;
 	for (int i = job * LIBRARY_ROWS; i < end && i < o->out; i++) {
 		int group = i / (p->out.c / groups);
 		size_t before = few * (size_t)(group % (groups / o->groups));
@@ -70,11 +69,11 @@ library_fill(int job, int thread, void *arg)
  * Pack a slice of the weights of a piece, all taps; unpack one of a gradient.
  */
 void
-library_order(int i, int thread, void *arg)
+library_order(const void *state, int i, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
+	const struct conv_run *r = b->run;
 	const struct cpu_conv_pass *p = r->p;
-	const struct library *o = p->state;
+	const struct library *o = state;
 	const struct library_piece *piece = o->piece;
 	char *inner = p->kind == CONV_WEIGHTS ? library_part_of(r, 0) :
 	    r->packed;
@@ -86,8 +85,9 @@ library_order(int i, int thread, void *arg)
 	if (p->kind == CONV_FORWARD)
 		step *= o->in / o->groups;
 	for (int k = 0; k < taps; k++)
-		dnnl_conv_reorder(piece->conv, thread, i, library_outer_of(r) +
-		    (size_t)piece->channel * (size_t)step + k * tap,
+		dnnl_conv_reorder(piece->conv, b->thread, i,
+		    library_outer_of(r) + (size_t)piece->channel *
+		    (size_t)step + k * tap,
 		    inner + piece->at + piece->bytes * (size_t)k);
 }
 
@@ -146,34 +146,33 @@ library_bias_of(const struct conv_run *r, int channel)
 
 /* Copy the bias, padded with zeros to the channels that oneDNN sees. */
 void
-library_bias(int i, int thread, void *arg)
+library_bias(const void *state, int i, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
-	const struct library *o = r->p->state;
+	const struct conv_run *r = b->run;
+	const struct library *o = state;
 	const float *bias = conv_run_bias(r);
 	float *to = library_bias_of(r, 0);
 
 	(void)i;
-	(void)thread;
 	memset(to, 0, (size_t)o->out * sizeof(float));
 	memcpy(to, bias, (size_t)r->p->out.c * sizeof(float));
 }
 
 void
-library_images(int i, int thread, void *arg)
+library_images(const void *state, int i, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
+	const struct conv_run *r = b->run;
 	const struct cpu_conv_pass *p = r->p;
-	const struct library *o = p->state;
+	const struct library *o = state;
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	const struct library_part *a = &o->part[i / o->pieces];
 	int forward = p->kind == CONV_FORWARD;
 
-	dnnl_conv_run(piece->conv, thread, a->call, (void *[]){
+	dnnl_conv_run(piece->conv, b->thread, a->call, (void *[]){
 	    library_part_in(r, a, forward ? 0 : piece->channel),
 	    (char *)r->packed + piece->at,
 	    library_part_out(r, a, forward ? piece->channel : 0),
-	    library_bias_of(r, piece->channel), conv_run_scratch(r, thread) });
+	    library_bias_of(r, piece->channel), b->scratch });
 }
 
 /*
@@ -203,11 +202,11 @@ library_frame_fill(const struct cpu_conv_pass *p, float *y, int from, int to)
  * There are none if the padding is as long as the kernel.
  */
 void
-library_frame_forward(int i, int thread, void *arg)
+library_frame_forward(const void *state, int i, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
+	const struct conv_run *r = b->run;
 	const struct cpu_conv_pass *p = r->p;
-	const struct library *o = p->state;
+	const struct library *o = state;
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int end = i % o->pieces + 1 < o->pieces ? piece[1].channel :
 	    cpu_padded(p->out.c);
@@ -218,12 +217,11 @@ library_frame_forward(int i, int thread, void *arg)
 	for (int j = 0; j < p->k[0]; j++) {
 		if (first + j < 0 || first + j >= p->in.t)
 			continue;
-		dnnl_conv_run(piece->conv, thread, done ? o->more :
+		dnnl_conv_run(piece->conv, b->thread, done ? o->more :
 		    o->part[0].call, (void *[]){ library_image_of(p, &p->in,
 		    r->x, clip * p->in.t + first + j, 0), (char *)r->packed +
 		    piece->at + piece->bytes * (size_t)j, y, done ? NULL :
-		    library_bias_of(r, piece->channel),
-		    conv_run_scratch(r, thread) });
+		    library_bias_of(r, piece->channel), b->scratch });
 		done = 1;
 	}
 	if (!done)
@@ -235,15 +233,15 @@ library_frame_forward(int i, int thread, void *arg)
  * further tap from the scratch memory.
  */
 void
-library_frame_data(int i, int thread, void *arg)
+library_frame_data(const void *state, int i, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
+	const struct conv_run *r = b->run;
 	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
-	const struct library *o = p->state;
+	const struct library *o = state;
 	const struct library_piece *piece = &o->piece[i % o->pieces];
 	int frame = i / o->pieces, clip = frame / p->in.t, done = 0;
-	char *work = conv_run_scratch(r, thread);
+	char *work = b->scratch;
 	size_t positions = cpu_positions(&p->in), n = conv_pass_image(p,
 	    &p->in);
 	float *x = library_image_of(p, &p->in, r->x, frame, piece->channel);
@@ -258,10 +256,10 @@ library_frame_data(int i, int thread, void *arg)
 		if (at < 0 || at % p->s[0] != 0 ||
 		    at / p->s[0] >= p->out.t)
 			continue;
-		dnnl_conv_run(piece->conv, thread, o->part[0].call, (void *[]){
-		    to, (char *)r->packed + piece->at + piece->bytes *
-		    (size_t)j, library_image_of(p, &p->out, r->y, clip *
-		    p->out.t + at / p->s[0], 0), NULL, work });
+		dnnl_conv_run(piece->conv, b->thread, o->part[0].call,
+		    (void *[]){ to, (char *)r->packed + piece->at +
+		    piece->bytes * (size_t)j, library_image_of(p, &p->out,
+		    r->y, clip * p->out.t + at / p->s[0], 0), NULL, work });
 		if (done)
 			cpu_k(t)->add(x, x, to, n);
 		done = 1;
@@ -285,15 +283,15 @@ library_frames(const struct cpu_conv_pass *p, int tap, int *from)
 }
 
 void
-library_part(int i, int thread, void *arg)
+library_part(const void *state, int i, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
-	const struct library *o = r->p->state;
+	const struct conv_run *r = b->run;
+	const struct library *o = state;
 	const struct library_part *a = &o->part[i];
 
-	dnnl_conv_run(o->piece->conv, thread, a->call, (void *[]){
+	dnnl_conv_run(o->piece->conv, b->thread, a->call, (void *[]){
 	    library_part_in(r, a, 0), library_part_of(r, i),
-	    library_part_out(r, a, 0), NULL, conv_run_scratch(r, thread) });
+	    library_part_out(r, a, 0), NULL, b->scratch });
 }
 
 /*
@@ -301,18 +299,18 @@ library_part(int i, int thread, void *arg)
  * takes all frames of a clip that the tap uses.
  */
 void
-library_part_tap(int i, int thread, void *arg)
+library_part_tap(const void *state, int i, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
+	const struct conv_run *r = b->run;
 	const struct cpu_conv_pass *p = r->p;
 	const struct task *t = p->t;
-	const struct library *o = p->state;
+	const struct library *o = state;
 	int taps = p->k[0], tap = i % taps, from;
 	const struct library_part *a = &o->part[i / taps];
 	const struct library_piece *piece = o->piece;
 	int frames = library_frames(p, tap, &from), s = p->s[0];
 	int calls = s > 1 ? frames : frames > 0, done = 0;
-	char *work = conv_run_scratch(r, thread);
+	char *work = b->scratch;
 	float *w = (float *)(library_part_of(r, i / taps) + piece->bytes *
 	    (size_t)tap);
 
@@ -320,7 +318,7 @@ library_part_tap(int i, int thread, void *arg)
 		int clip = a->first + j / calls, frame = from + j % calls;
 		float *to = done ? (float *)(work + o->scratch) : w;
 
-		dnnl_conv_run(piece->conv, thread, o->tap[tap], (void *[]){
+		dnnl_conv_run(piece->conv, b->thread, o->tap[tap], (void *[]){
 		    library_image_of(p, &p->in, r->x, clip * p->in.t + frame *
 		    s - p->p[0] + tap, 0), to, library_image_of(p, &p->out,
 		    r->y, clip * p->out.t + frame, 0), NULL, work });
@@ -333,16 +331,15 @@ library_part_tap(int i, int thread, void *arg)
 }
 
 void
-library_add(int job, int thread, void *arg)
+library_add(const void *state, int job, const struct conv_buffers *b)
 {
-	const struct conv_run *r = arg;
-	const struct library *o = r->p->state;
+	const struct conv_run *r = b->run;
+	const struct library *o = state;
 	size_t from = (size_t)job * LIBRARY_GRAIN;
 	size_t all = o->weights / sizeof(float);
 	size_t n = all - from < LIBRARY_GRAIN ? all - from : LIBRARY_GRAIN;
 	float *sum = (float *)library_part_of(r, 0) + from;
 
-	(void)thread;
 	for (int i = 1; i < o->parts; i++)
 		cpu_k(r->p->t)->add(sum, sum, (float *)library_part_of(r, i) +
 		    from, n);

@@ -60,7 +60,7 @@ int library_frames(const struct cpu_conv_pass *p, int tap, int *from);
 enum { LIBRARY_ROWS = 16, LIBRARY_GRAIN = 16384 };
 
 /*
- * Job ${i} of a phase (struct conv_phase), where ${run} is a struct conv_run:
+ * Job ${i} of a phase (struct conv_phase), where ${state} is a struct library:
  *
  * library_fill			pad weights, or copy a gradient back
  * library_order		pack weights, or unpack a gradient: a slice
@@ -72,14 +72,16 @@ enum { LIBRARY_ROWS = 16, LIBRARY_GRAIN = 16384 };
  * library_part_tap		tap of a part of a weight gradient over time
  * library_add			add up the parts
  */
-void library_fill(int i, int thread, void *run);
-void library_order(int i, int thread, void *run);
-void library_bias(int i, int thread, void *run);
-void library_images(int i, int thread, void *run);
-void library_frame_forward(int i, int thread, void *run);
-void library_frame_data(int i, int thread, void *run);
-void library_part(int i, int thread, void *run);
-void library_part_tap(int i, int thread, void *run);
-void library_add(int i, int thread, void *run);
+void library_fill(const void *state, int i, const struct conv_buffers *b);
+void library_order(const void *state, int i, const struct conv_buffers *b);
+void library_bias(const void *state, int i, const struct conv_buffers *b);
+void library_images(const void *state, int i, const struct conv_buffers *b);
+void library_frame_forward(const void *state, int i,
+    const struct conv_buffers *b);
+void library_frame_data(const void *state, int i,
+    const struct conv_buffers *b);
+void library_part(const void *state, int i, const struct conv_buffers *b);
+void library_part_tap(const void *state, int i, const struct conv_buffers *b);
+void library_add(const void *state, int i, const struct conv_buffers *b);
 
 #endif
