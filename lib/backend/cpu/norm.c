@@ -280,7 +280,8 @@ norm_gradient_of(const struct norm_pass *s, const struct norm_rows *p,
 		if (gathered != NULL)
 			g.more = gathered + (size_t)g.first * s->size;
 		else if (shifted.x != NULL)
-			g.more = norm_window(s, &shifted, p, c, &g.more_row, &end);
+			g.more = norm_window(s, &shifted, p, c,
+			    &g.more_row, &end);
 		if (shifted.x != NULL && g.more == NULL && (s->half || g.dy ==
 		    NULL)) {
 			g.more = s->zeros;
