@@ -811,7 +811,7 @@ save_step(struct rundir *r, const struct net *n, const struct optim *m,
     uint64_t step, int best)
 {
 	struct state st = a_state();
-	char *path = rundir_checkpoint(r, step);
+	char *path = rundir_checkpoint(r->path, step);
 	struct hash128 hash;
 
 	st.step = step;
@@ -825,7 +825,7 @@ save_step(struct rundir *r, const struct net *n, const struct optim *m,
 static void
 set_step_damaged(struct rundir *r, uint64_t step)
 {
-	char *path = rundir_checkpoint(r, step);
+	char *path = rundir_checkpoint(r->path, step);
 
 	if (truncate(path, 100) != 0)
 		exit(1);
@@ -839,7 +839,7 @@ set_step_damaged(struct rundir *r, uint64_t step)
 static void
 refused_late(struct rundir *r, struct snapshot *s)
 {
-	char *oldest = rundir_checkpoint(r, 1), said[1024];
+	char *oldest = rundir_checkpoint(r->path, 1), said[1024];
 	struct saver *w = saver_new(r, 20);
 	int result;
 
@@ -859,7 +859,7 @@ refused_late(struct rundir *r, struct snapshot *s)
 static void
 not_finite(struct rundir *r, const struct net *n, struct optim *m)
 {
-	char *path = rundir_checkpoint(r, 40), said[1024];
+	char *path = rundir_checkpoint(r->path, 40), said[1024];
 	struct state st = a_state();
 	struct snapshot *s;
 	struct hash128 hash;
@@ -910,7 +910,7 @@ negative(struct rundir *r, const struct net *n, struct optim *m)
 {
 	static const struct { float value; int status; } row[] = {
 		{ -5, -2 }, { -1e-9f, 0 } };
-	char *path = rundir_checkpoint(r, 40), said[1024];
+	char *path = rundir_checkpoint(r->path, 40), said[1024];
 	struct hash128 hash;
 	struct resume found;
 	struct safetensors f;
@@ -1038,7 +1038,8 @@ run_directory(void)
 	ok(steps[0] == 10000000000 && steps[1] == 20,
 	    "rundir_checkpoints lists the newest first");
 	free(steps);
-	is(rundir_finish(&r, 20), 0, "rundir_finish ends the run");
+	is(rundir_link(&r, 20, "final.safetensors", NULL), 0,
+	    "rundir_link ends the run");
 	is(resume_file(in_dir("deep/run/final.safetensors"), &found), 1,
 	    "a finished run has a final checkpoint");
 	resume_free(&found);

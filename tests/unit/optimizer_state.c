@@ -77,7 +77,7 @@ static const struct optimizer trial = { "trial", {
 	{ "optim/second", SLOT_ELEMENT, SLOT_F64, 0.25, 0 },
 	{ "optim/trust", SLOT_PARAM, SLOT_F64, 0.5, 0 },
 	{ "optim/scale", SLOT_ONCE, SLOT_F64, 1024, 0 },
-}, 0, NULL, RATIO_NONE, trial_step };
+}, 0, NULL, RATIO_NONE, RATIO_RATE, trial_step };
 
 /* ---- a rank ---- */
 

@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "data/order.h"
 #include "train/guard/corrupt.h"
@@ -78,8 +76,8 @@ static void
 not_finite_dump(const struct trainer *t)
 {
 	struct buffer b = { 0 };
-	char *name = xprintf("nan-%010" PRIu64 ".tsv", t->state.step + 1);
-	char *path = rundir_path(t->run, name);
+	char *path = xprintf("%s/nan-%010" PRIu64 ".tsv", t->run->path,
+	    t->state.step + 1);
 
 	not_finite_list_clips(t, &b);
 	if (commit_bytes(path, b.data, b.n) == 0)
@@ -87,7 +85,6 @@ not_finite_dump(const struct trainer *t)
 		    text_quote(path));
 	buffer_free(&b);
 	free(path);
-	free(name);
 }
 
 static void

@@ -142,13 +142,12 @@ replay_close(struct replay *r)
 int
 replay_find(const struct replay *r, struct resume *found)
 {
-	const struct rundir run = { .path = r->run };
 	char *path;
 	int got;
 
 	if (r->from == 0)
 		return 0;
-	path = rundir_checkpoint(&run, r->from);
+	path = rundir_checkpoint(r->run, r->from);
 	got = resume_file(path, found);
 	free(path);
 	return got;
@@ -161,8 +160,7 @@ replay_find(const struct replay *r, struct resume *found)
 static int
 replay_load(struct replay *r, const struct trainer *t)
 {
-	const struct rundir run = { .path = r->run };
-	char *path = rundir_checkpoint(&run, t->state.step);
+	char *path = rundir_checkpoint(r->run, t->state.step);
 
 	if (r->got == 0)
 		r->got = resume_file(path, &r->then);

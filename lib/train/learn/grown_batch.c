@@ -82,8 +82,7 @@ grown_batch_close(struct grown_batch *b, const struct trainer *t)
 {
 	if (b == NULL)
 		return;
-	if (b->sum != NULL)
-		device_free(t->net->device, b->sum);
+	device_free(t->net->device, b->sum);
 	norm_blocks_close(&b->blocks);
 	segments_close(&b->all);
 	comm_free(b->self);

@@ -110,8 +110,7 @@ learners_close(struct learners *l, const struct trainer *t)
 		return;
 	for (int k = 0; k < l->held && l->learner[k].w != NULL; k++) {
 		optim_close(&l->learner[k].optim);
-		if (l->learner[k].sum != NULL)
-			device_free(t->net->device, l->learner[k].sum);
+		device_free(t->net->device, l->learner[k].sum);
 		device_free(t->net->device, l->learner[k].w);
 	}
 	exact_close(&l->exact);

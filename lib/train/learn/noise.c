@@ -1,7 +1,6 @@
 /* The measurement of gradient noise at an average. */
 #include <math.h>
 
-#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/json.h"
 #include "train/learn/learners_run.h"

@@ -264,10 +264,8 @@ estimate_rig_close(struct estimate_rig *r)
 {
 	struct device *d = r->t->net->device;
 
-	if (r->gradient != NULL)
-		device_free(d, r->gradient);
-	if (r->outcome != NULL)
-		device_free(d, r->outcome);
+	device_free(d, r->gradient);
+	device_free(d, r->outcome);
 	free(r->fetched);
 }
 

@@ -38,7 +38,7 @@ record_take_directory(struct session *s)
 	    b->hash, NULL) != 0)
 		return -1;
 	if (b->init_table.n > 0) {
-		path = rundir_path(&s->run, "init.tsv");
+		path = path_join(s->run.path, "init.tsv");
 		bad = commit_bytes(path, b->init_table.data, b->init_table.n);
 		free(path);
 	}
@@ -107,7 +107,7 @@ record_write(struct session *s, const char *settings, char *const *argument)
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof(file) / sizeof(file[0]) && !bad; i++) {
-		char *path = rundir_path(&s->run, file[i].name);
+		char *path = path_join(s->run.path, file[i].name);
 
 		if (file[i].text != NULL)
 			bad = commit_text(path, file[i].text);

@@ -29,23 +29,29 @@ session_check_ranks(struct session *s)
 	return identity_check(s->comm, &b);
 }
 
+/* Refuse modes that cannot be combined.  Return 0, or EXIT_USAGE after a
+ * message. */
+static int
+session_check_modes(const struct session *s)
+{
+	char *refused = modes_refused(&s->t.o.modes);
+
+	if (refused == NULL)
+		return 0;
+	fail("%s", refused);
+	free(refused);
+	return EXIT_USAGE;
+}
+
 /* Find out whether an input is unpacked, and refuse modes that need packed
  * ones. */
 static int
 session_find_unpacked(struct session *s, const char *const *set, int n)
 {
-	int status = 0;
-	char *refused;
-
 	for (int i = n - 1; i >= 0; i--)
 		if (set[i] != NULL && videos_are(s->comm, set[i]))
 			modes_put(&s->t.o.modes, MODE_UNPACKED, 1, set[i]);
-	if ((refused = modes_refused(&s->t.o.modes)) != NULL) {
-		fail("%s", refused);
-		status = EXIT_USAGE;
-	}
-	free(refused);
-	return comm_agree(s->comm, status);
+	return comm_agree(s->comm, session_check_modes(s));
 }
 
 /* Copy the datasets to this host, and use the copies. */
@@ -231,7 +237,6 @@ session_set_modes(struct session *s)
 	int columns, rows;
 	const struct algorithm *kind = algorithm_parse(s->t.o.sums.allreduce,
 	    &columns, &rows);
-	char *refused;
 
 	modes_put(m, MODE_SHARDED, s->t.o.shard_optimizer ||
 	    !modes_has(m, MODE_FAST), NULL);
@@ -246,11 +251,7 @@ session_set_modes(struct session *s)
 	modes_put(m, MODE_DEVICE_CHECK, device_has_step_check(s->device), NULL);
 	modes_put(m, MODE_EARLY_UPDATE, device_has_step_check(s->device) &&
 	    !modes_has(m, MODE_LEARNERS), NULL);
-	if ((refused = modes_refused(m)) == NULL)
-		return 0;
-	fail("%s", refused);
-	free(refused);
-	return EXIT_USAGE;
+	return session_check_modes(s);
 }
 
 /* Choose how gradients are summed, and the rank that owns each parameter. */

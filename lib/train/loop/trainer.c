@@ -283,6 +283,16 @@ trainer_rescue(struct trainer *t, int status)
 		    (unsigned long long)t->state.step);
 }
 
+/* Repair best.safetensors on rank 0 if an earlier start was killed before it
+ * named that file. */
+static int
+trainer_repair(struct trainer *t)
+{
+	return t->run != NULL && t->best != BEST_NONE &&
+	    t->state.best_step > 0 ? rundir_repair_best(t->run,
+	    t->state.best_step) : 0;
+}
+
 /*
  * On rank 0: wait until the last save is durable.  If the run is ${done}, name
  * that checkpoint final.safetensors, and only then remove old ones.  Check that
@@ -295,12 +305,11 @@ trainer_resolve(struct trainer *t, int done)
 	int bad = saver_wait(t->work->saving.saver);
 
 	if (!bad && done)
-		bad = rundir_finish(t->run, t->state.step);
+		bad = rundir_link(t->run, t->state.step, "final.safetensors",
+		    NULL);
 	if (!bad && done)
-		rundir_prune(t->run);
-	if (!bad && t->best != BEST_NONE && t->state.best_step > 0)
-		bad = rundir_repair_best(t->run, t->state.best_step);
-	return bad;
+		rundir_prune(t->run, UINT64_MAX);
+	return bad ? bad : trainer_repair(t);
 }
 
 /* Return the exit status of a finished schedule: EXIT_SKIPPED after a note if
@@ -344,16 +353,6 @@ trainer_finish(struct trainer *t, int status, int end)
 	if (failed && (status == 0 || status == EXIT_AGAIN))
 		return (int)failed;
 	return status == 0 && end ? trainer_skipped_status(t) : status;
-}
-
-/* Repair best.safetensors if an earlier start was killed before it named that
- * file.  A failure is ignored here: trainer_resolve tries again and reports
- * it. */
-static void
-trainer_repair(struct trainer *t)
-{
-	if (t->run != NULL && t->best != BEST_NONE && t->state.best_step > 0)
-		rundir_repair_best(t->run, t->state.best_step);
 }
 
 /*
@@ -406,7 +405,7 @@ trainer_run(struct trainer *t)
 	w->progress.started = w->saving.at = w->log.at = clock_seconds();
 	if (t->run != NULL)
 		w->saving.saver = saver_new(t->run, t->safe_step);
-	trainer_repair(t);
+	trainer_repair(t);	/* trainer_resolve tries again */
 	status = trainer_catch_up(t);
 	stop_at(t->o.stop_after > 0 ? w->progress.started + t->o.stop_after :
 	    0);

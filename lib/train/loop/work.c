@@ -443,14 +443,12 @@ trainer_close(struct trainer *t)
 	corrupt_close(w->corrupt);
 	for (int i = 0; i < w->buffers.gradients && w->buffers.gradient != NULL;
 	    i++)
-		if (w->buffers.gradient[i] != NULL)
-			device_free(t->net->device, w->buffers.gradient[i]);
+		device_free(t->net->device, w->buffers.gradient[i]);
 	free(w->buffers.gradient);
 	free(w->buffers.report);
 	free(w->buffers.report_offset);
 	free(w->buffers.microbatch_loss);
-	if (w->buffers.outcome != NULL)
-		device_free(t->net->device, w->buffers.outcome);
+	device_free(t->net->device, w->buffers.outcome);
 	free(w->buffers.fetched);
 	cells_free(&w->cells);
 	free(w);

@@ -46,9 +46,6 @@ static int
 optim_open_device(struct optim *o, const struct net *n)
 {
 	owned_shards_open(&o->own, n->graph, o->share, o->rule);
-	o->ratio = NULL;
-	o->swap = NULL;
-	o->check = NULL;
 	if (o->kind->ratio != RATIO_NONE && (o->ratio = device_alloc(n->device,
 	    (size_t)n->graph->nparam * sizeof(*o->ratio))) == NULL)
 		return -1;
@@ -109,12 +106,9 @@ optim_close(struct optim *o)
 	running_close(&o->running);
 	allgather_free(o->gather);
 	o->gather = NULL;
-	if (o->check != NULL)
-		device_free(o->device, o->check);
-	if (o->ratio != NULL)
-		device_free(o->device, o->ratio);
-	if (o->swap != NULL)
-		device_free(o->device, o->swap);
+	device_free(o->device, o->check);
+	device_free(o->device, o->ratio);
+	device_free(o->device, o->swap);
 	o->check = NULL;
 	o->ratio = NULL;
 	o->swap = NULL;
@@ -242,7 +236,7 @@ optim_pass_of(const struct optim *o)
 {
 	const struct optim_update *k = &o->update;
 	struct optim_pass p = { .w = k->n->w, .g = k->g, .lr = k->lr,
-		.scale = k->scale, .ratio = o->ratio,
+		.scale = k->scale, .ratio = o->ratio, .use = o->kind->use,
 		.shard = o->own.trained.item,
 		.shards = o->own.trained.n };
 

@@ -1,33 +1,13 @@
 /* The table of optimizers, and the formula of each. */
 #include "train/optim/optimizer.h"
 
-/* Return the arguments of a step with momentum along a gradient. */
-static struct update
-optimizer_momentum_step(const struct optimizer_settings *s,
-    const struct optim_pass *p)
-{
-	return (struct update){ .w = p->w, .m = p->state[0], .g = p->g,
-		.lr = p->lr, .momentum = s->momentum, .decay = s->decay,
-		.scale = p->scale, .nesterov = s->nesterov,
-		.ratio = p->ratio, .shard = p->shard,
-		.shards = p->shards };
-}
-
 /*
- * m = momentum m + g + decay w,  w -= lr m
+ * A step with momentum along a gradient.  SGD:
+ *
+ *   m = momentum m + g + decay w,  w -= lr m
  *
  * With Nesterov momentum, w -= lr (g + decay w + momentum m).
- */
-static void
-optimizer_sgd(const struct optimizer_settings *s, struct device *d,
-    const struct optim_pass *p)
-{
-	const struct update u = optimizer_momentum_step(s, p);
-
-	device_update(d, &u);
-}
-
-/*
+ *
  * LARS (You, Gitman and Ginsburg 2017, algorithm 1).  With the layer's ratio
  *
  *   t = eta |w| / (|g| + decay |w|)
@@ -41,22 +21,14 @@ optimizer_sgd(const struct optimizer_settings *s, struct device *d,
  * as in NVIDIA's Apex.
  */
 static void
-optimizer_lars_outside(const struct optimizer_settings *s, struct device *d,
+optimizer_momentum_step(const struct optimizer_settings *s, struct device *d,
     const struct optim_pass *p)
 {
-	struct update u = optimizer_momentum_step(s, p);
+	const struct update u = { .w = p->w, .m = p->state[0], .g = p->g,
+		.lr = p->lr, .momentum = s->momentum, .decay = s->decay,
+		.scale = p->scale, .nesterov = s->nesterov, .use = p->use,
+		.ratio = p->ratio, .shard = p->shard, .shards = p->shards };
 
-	u.use = RATIO_GRADIENT;
-	device_update(d, &u);
-}
-
-static void
-optimizer_lars(const struct optimizer_settings *s, struct device *d,
-    const struct optim_pass *p)
-{
-	struct update u = optimizer_momentum_step(s, p);
-
-	u.use = RATIO_STEP;
 	device_update(d, &u);
 }
 
@@ -119,13 +91,15 @@ optimizer_adam_step(const struct optimizer_settings *s, struct device *d,
 	{ "optim/step", SLOT_ONCE, SLOT_F64, 0, 0 } }
 
 const struct optimizer optimizers[] = {
-	{ "sgd", MOMENTUM, 0, NULL, RATIO_NONE, optimizer_sgd },
-	{ "lars", MOMENTUM, 0, NULL, RATIO_LARS, optimizer_lars },
-	{ "lars-outside", MOMENTUM, 0, NULL, RATIO_LARS,
-	    optimizer_lars_outside },
-	{ "adamw", MOMENTS, 2, optimizer_adam_direct, RATIO_NONE,
+	{ "sgd", MOMENTUM, 0, NULL, RATIO_NONE, RATIO_RATE,
+	    optimizer_momentum_step },
+	{ "lars", MOMENTUM, 0, NULL, RATIO_LARS, RATIO_STEP,
+	    optimizer_momentum_step },
+	{ "lars-outside", MOMENTUM, 0, NULL, RATIO_LARS, RATIO_GRADIENT,
+	    optimizer_momentum_step },
+	{ "adamw", MOMENTS, 2, optimizer_adam_direct, RATIO_NONE, RATIO_RATE,
 	    optimizer_adam_step },
-	{ "lamb", MOMENTS, 2, optimizer_adam_direct, RATIO_LAMB,
+	{ "lamb", MOMENTS, 2, optimizer_adam_direct, RATIO_LAMB, RATIO_RATE,
 	    optimizer_adam_step },
-	{ NULL, MOMENTUM, 0, NULL, RATIO_NONE, NULL }
+	{ NULL, MOMENTUM, 0, NULL, RATIO_NONE, RATIO_RATE, NULL }
 };

@@ -31,6 +31,7 @@ struct optim_pass {
 					 * (device_step_guard) */
 	const double *ratio;		/* [nparam] trust ratios in device
 					 * memory; NULL: 1 */
+	enum ratio_use use;		/* of the row */
 	const struct owned_shard *shard;	/* with the factors of their
 						 * groups */
 	size_t shards;
@@ -54,6 +55,7 @@ struct optimizer {
 	 * normalization layers have 1.
 	 */
 	enum ratio_kind ratio;
+	enum ratio_use use;		/* where it is a factor */
 	/* Launch the step along p->g. */
 	void (*step)(const struct optimizer_settings *s, struct device *d,
 	    const struct optim_pass *p);

@@ -44,8 +44,7 @@ running_open(struct running *r, const struct net *n)
 void
 running_close(struct running *r)
 {
-	if (r->kept != NULL)
-		device_free(r->device, r->kept);
+	device_free(r->device, r->kept);
 	free(r->place);
 	free(r->was);
 	free(r->now);

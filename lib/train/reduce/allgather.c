@@ -51,8 +51,7 @@ allgather_free(struct allgather *g)
 	if (g == NULL)
 		return;
 	for (int i = 0; i < 2; i++) {
-		if (g->buffer[i] != NULL)
-			device_free_host(g->device, g->buffer[i]);
+		device_free_host(g->device, g->buffer[i]);
 		exchange_free(&g->exchange[i], g->share->comm);
 	}
 	free(g);

@@ -33,8 +33,7 @@ host_staging_reserve(struct host_staging *s, int parts)
 void
 host_staging_close(struct host_staging *s)
 {
-	if (s->buffer != NULL)
-		device_free_host(s->device, s->buffer);
+	device_free_host(s->device, s->buffer);
 	*s = (struct host_staging){ .buffer = NULL };
 }
 

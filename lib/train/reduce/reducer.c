@@ -142,10 +142,8 @@ reducer_close(struct reducer *r)
 	exact_close(&r->exact);
 	allreduce_close(&r->sum);
 	fabric_close(r->link.fabric);
-	if (r->buffer != NULL)
-		device_free(d, r->buffer);
-	if (r->found_inf != NULL)
-		device_free(r->device, r->found_inf);
+	device_free(d, r->buffer);
+	device_free(r->device, r->found_inf);
 	device_event_free(d, r->summed);
 	device_event_free(r->device, r->updated);
 	free(r);

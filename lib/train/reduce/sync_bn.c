@@ -171,12 +171,11 @@ static void
 sync_bn_group_free(struct sync_bn_group *p)
 {
 	fabric_close(p->link.fabric);
-	if (p->buffer != NULL && p->peers.agree != NULL)
+	if (p->peers.agree != NULL)
 		device_free(p->link.device, p->buffer);
-	else if (p->buffer != NULL)
+	else
 		device_free_host(p->link.device, p->buffer);
-	if (p->comm != NULL)
-		comm_free(p->comm);
+	comm_free(p->comm);
 	collective_free(&p->gather);
 	free(p->start);
 	free(p);

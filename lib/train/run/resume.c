@@ -39,12 +39,11 @@ resume_free(struct resume *r)
 int
 resume_newest(const char *dir, struct resume *r)
 {
-	struct rundir run = { .path = dir };
 	uint64_t *steps;
 	int n = rundir_checkpoints(dir, "", &steps), got = n < 0 ? -1 : 0;
 
 	for (int i = 0; i < n && got != 1 && got != -1; i++) {
-		char *path = rundir_checkpoint(&run, steps[i]);
+		char *path = rundir_checkpoint(dir, steps[i]);
 		int bad = resume_file(path, r);
 
 		r->skipped = i;
@@ -74,7 +73,6 @@ resume_newest(const char *dir, struct resume *r)
 int
 resume_rename_bad(const char *dir, const struct resume *r)
 {
-	struct rundir run = { .path = dir };
 	uint64_t *steps;
 	int n = rundir_checkpoints(dir, "", &steps), newer = 0;
 	int bad = n < 0 ? -1 : 0;
@@ -86,7 +84,7 @@ resume_rename_bad(const char *dir, const struct resume *r)
 		bad = fail("%s: another process has just saved a checkpoint "
 		    "there (start only one)", text_quote(dir));
 	for (int i = 0; i < newer && !bad; i++) {
-		char *path = rundir_checkpoint(&run, steps[i]);
+		char *path = rundir_checkpoint(dir, steps[i]);
 		char *aside = xprintf("%s.bad", path);
 
 		if (rename(path, aside) != 0)

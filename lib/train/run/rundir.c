@@ -43,18 +43,12 @@ rundir_close(struct rundir *r)
 }
 
 char *
-rundir_path(const struct rundir *r, const char *name)
-{
-	return path_join(r->path, name);
-}
-
-char *
-rundir_checkpoint(const struct rundir *r, uint64_t step)
+rundir_checkpoint(const char *path, uint64_t step)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), NAME, step);
-	return path_join(r->path, name);
+	return path_join(path, name);
 }
 
 static int
@@ -112,9 +106,10 @@ rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps)
 /* Link under a temporary name and rename, so that ${name} is always a complete
  * file.  Copy if the file system has no hard links. */
 int
-rundir_link(const struct rundir *r, const char *from, const char *name,
+rundir_link(const struct rundir *r, uint64_t step, const char *name,
     struct error *e)
 {
+	char *from = rundir_checkpoint(r->path, step);
 	char *to = path_join(r->path, name);
 	char *temp = xprintf("%s/.%s.tmp.%x", r->path, name,
 	    (unsigned)getpid());
@@ -135,19 +130,18 @@ rundir_link(const struct rundir *r, const char *from, const char *name,
 	buffer_free(&b);
 	free(temp);
 	free(to);
+	free(from);
 	return bad ? -1 : 0;
 }
 
-/* Remove checkpoints of steps before ${step}, the oldest first, except the
- * ${r}->keep newest. */
-static void
-rundir_remove_old(const struct rundir *r, uint64_t step)
+void
+rundir_prune(const struct rundir *r, uint64_t step)
 {
 	uint64_t *steps;
 	int n = rundir_checkpoints(r->path, "", &steps);
 
 	for (int i = n - 1; i >= r->keep && i >= 0; i--) {
-		char *old = rundir_checkpoint(r, steps[i]);
+		char *old = rundir_checkpoint(r->path, steps[i]);
 
 		if (steps[i] < step && unlink(old) != 0)
 			warning("%s: cannot remove: %s", text_quote(old),
@@ -157,21 +151,15 @@ rundir_remove_old(const struct rundir *r, uint64_t step)
 	free(steps);
 }
 
-void
-rundir_prune(const struct rundir *r)
-{
-	rundir_remove_old(r, UINT64_MAX);
-}
-
 int
 rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash,
     struct error *e)
 {
-	char *path = rundir_checkpoint(r, step), *latest, *line, text[33];
+	char *path = rundir_checkpoint(r->path, step), text[33], *line;
+	char *latest = path_join(r->path, "latest");
 	struct buffer old = { 0 };
 	int bad = 0;
 
-	latest = rundir_path(r, "latest");
 	line = xprintf("%s %s\n", path_base(path), hash128_text(hash, text));
 	if (file_size(latest) < 0 || file_try(latest, &old, e) != 0 ||
 	    strcmp(old.data, line) != 0)
@@ -187,16 +175,14 @@ int
 rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash, int best,
     int keep_all, struct error *e)
 {
-	char *path = rundir_checkpoint(r, step);
 	int bad = rundir_latest(r, step, hash, e);
 
 	if (!bad && best)
-		bad = rundir_link(r, path, "best.safetensors", e);
+		bad = rundir_link(r, step, "best.safetensors", e);
 	/* The new checkpoint is durable and named: older ones are no longer
 	 * needed. */
 	if (!bad && !keep_all)
-		rundir_remove_old(r, step);
-	free(path);
+		rundir_prune(r, step);
 	return bad;
 }
 
@@ -209,7 +195,7 @@ rundir_free_space(const struct rundir *r, uint64_t safe)
 	for (int i = 0; i < n; i++)
 		whole |= steps[i] == safe;
 	if (whole && steps[n - 1] < safe) {
-		char *old = rundir_checkpoint(r, steps[n - 1]);
+		char *old = rundir_checkpoint(r->path, steps[n - 1]);
 
 		made = unlink(old) == 0;
 		if (made)
@@ -222,19 +208,9 @@ rundir_free_space(const struct rundir *r, uint64_t safe)
 }
 
 int
-rundir_finish(struct rundir *r, uint64_t step)
-{
-	char *path = rundir_checkpoint(r, step);
-	int bad = rundir_link(r, path, "final.safetensors", NULL);
-
-	free(path);
-	return bad;
-}
-
-int
 rundir_unfinish(struct rundir *r)
 {
-	char *path = rundir_path(r, "final.safetensors");
+	char *path = path_join(r->path, "final.safetensors");
 	int bad = 0;
 
 	if (unlink(path) == 0)
@@ -250,7 +226,6 @@ rundir_find_checkpoint(const char *path)
 {
 	static const char *const names[] = { "final.safetensors",
 		"best.safetensors" };
-	struct rundir r = { .path = path };
 	char *found = NULL;
 	uint64_t *steps;
 
@@ -264,7 +239,7 @@ rundir_find_checkpoint(const char *path)
 		found = NULL;
 	}
 	if (rundir_checkpoints(path, "", &steps) > 0)
-		found = rundir_checkpoint(&r, steps[0]);
+		found = rundir_checkpoint(path, steps[0]);
 	free(steps);
 	if (found == NULL)
 		fail("%s: a folder without checkpoints (wanted a checkpoint, "
@@ -333,8 +308,8 @@ rundir_best_is_of(const char *path, uint64_t step)
 int
 rundir_repair_best(struct rundir *r, uint64_t step)
 {
-	char *best = rundir_path(r, "best.safetensors");
-	char *path = rundir_checkpoint(r, step);
+	char *best = path_join(r->path, "best.safetensors");
+	char *path = rundir_checkpoint(r->path, step);
 	int bad = 0;
 
 	if (!rundir_best_is_of(best, step)) {
@@ -344,7 +319,7 @@ rundir_repair_best(struct rundir *r, uint64_t step)
 			    "step is better, the run will end with 1: "
 			    "--keep-best=none avoids it)", text_quote(best),
 			    step, path_base(path));
-		else if ((bad = rundir_link(r, path, "best.safetensors",
+		else if ((bad = rundir_link(r, step, "best.safetensors",
 		    NULL)) == 0)
 			note("%s: repaired: now of step %" PRIu64,
 			    text_quote(best), step);

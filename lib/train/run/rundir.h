@@ -49,13 +49,9 @@ struct rundir {
 int rundir_open(struct rundir *r, const char *path);
 void rundir_close(struct rundir *r);
 
-/* rundir_path(r, name): return the path of ${name} in ${r}.  The caller frees
- * it. */
-char *rundir_path(const struct rundir *r, const char *name);
-
-/* rundir_checkpoint(r, step): return the path of the checkpoint of ${step}.
- * The caller frees it. */
-char *rundir_checkpoint(const struct rundir *r, uint64_t step);
+/* rundir_checkpoint(path, step): return the path of the checkpoint of ${step}
+ * in directory ${path}.  The caller frees it. */
+char *rundir_checkpoint(const char *path, uint64_t step);
 
 /*
  * rundir_checkpoints(path, suffix, steps):
@@ -76,9 +72,9 @@ int rundir_checkpoints(const char *path, const char *suffix, uint64_t **steps);
 int rundir_saved(struct rundir *r, uint64_t step, struct hash128 hash,
     int best, int keep_all, struct error *e);
 
-/* rundir_prune(r): remove checkpoints beyond ${r}->keep at the end of a run.  A
- * killed start may have left some.  A failure is a warning. */
-void rundir_prune(const struct rundir *r);
+/* rundir_prune(r, step): remove checkpoints of steps before ${step}, the oldest
+ * first, except the ${r}->keep newest.  A failure is a warning. */
+void rundir_prune(const struct rundir *r, uint64_t step);
 
 /* rundir_latest(r, step, hash, e): make "latest" name the checkpoint of
  * ${step}, which is durable and has ${hash}.  The message is added to ${e},
@@ -93,15 +89,11 @@ int rundir_latest(struct rundir *r, uint64_t step, struct hash128 hash,
  */
 int rundir_free_space(const struct rundir *r, uint64_t safe);
 
-/* rundir_link(r, path, name, e): durably link file ${path} as ${name} in ${r},
- * or copy it if the file system has no links.  Replace an existing ${name}.
- * The message is added to ${e}, printed if it is NULL. */
-int rundir_link(const struct rundir *r, const char *path, const char *name,
+/* rundir_link(r, step, name, e): durably link the checkpoint of ${step} as
+ * ${name} in ${r}, or copy it if the file system has no links.  Replace an
+ * existing ${name}.  The message is added to ${e}, printed if it is NULL. */
+int rundir_link(const struct rundir *r, uint64_t step, const char *name,
     struct error *e);
-
-/* rundir_finish(r, step): link the last checkpoint, of ${step}, as
- * final.safetensors. */
-int rundir_finish(struct rundir *r, uint64_t step);
 
 /* rundir_unfinish(r): remove final.safetensors, if it exists.  A finished run
  * may continue with a longer schedule. */

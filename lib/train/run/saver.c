@@ -31,7 +31,7 @@ struct saver {
 static void
 saver_save(struct saver *s)
 {
-	char *path = rundir_checkpoint(s->run, s->step);
+	char *path = rundir_checkpoint(s->run->path, s->step);
 	struct hash128 hash;
 	int bad, full;
 

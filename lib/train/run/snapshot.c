@@ -259,13 +259,12 @@ snapshot_free_bytes(const char *dir)
 static double
 snapshot_used_bytes(const char *dir)
 {
-	struct rundir r = { .path = dir };
 	double bytes = 0;
 	uint64_t *steps;
 	int n = rundir_checkpoints(dir, "", &steps);
 
 	for (int i = 0; i < n; i++) {
-		char *path = rundir_checkpoint(&r, steps[i]);
+		char *path = rundir_checkpoint(dir, steps[i]);
 		int64_t size = file_size(path);
 
 		bytes += size > 0 ? (double)size : 0;
