@@ -196,7 +196,7 @@ vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 	const char *trace = o->trace_samples;
 	int status = 0;
 
-	if ((status = session_begin(s)) != 0 || s->finished)
+	if ((status = session_begin(s, 0, NULL)) != 0 || s->finished)
 		return status;
 	vt_train_say_run(o, s);
 	if (trace != NULL && (s->t.loading.trace = vt_train_open_trace(trace,
@@ -228,7 +228,7 @@ vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 static int
 vt_train_replay(const struct train_options *o, struct session *s)
 {
-	int status = session_begin(s);
+	int status = session_begin(s, 0, NULL);
 
 	if (status != 0)
 		return status;
@@ -308,7 +308,7 @@ main(int argc, char **argv)
 		status = session_open(&s, comm, &set, &use);
 	comm_unhold(comm);
 	if (status == 0 && o->dry_run)
-		status = session_check_begin(&s, o->verbose && comm->rank == 0 ?
+		status = session_begin(&s, 1, o->verbose && comm->rank == 0 ?
 		    stdout : NULL);
 	if (status == 0 && o->parity)
 		status = trainer_check_ranks(&s.t, 0);

@@ -31,24 +31,22 @@ struct audit {
 	char *piece;			/* [HASH_PIECE] scratch */
 };
 
-/*
- * Return the hash of the values of parameter ${p} in the flat buffer ${flat} in
- * memory of ${d}.  ${piece} [HASH_PIECE] is scratch in host memory.
- */
+/* Return the hash of the values of parameter ${p} in the flat buffer ${flat} in
+ * memory of ${d}. */
 static uint64_t
-audit_param_hash(struct hasher *h, struct device *d, const struct param *p,
-    const void *flat, void *piece)
+audit_param_hash(struct audit *a, struct device *d, const struct param *p,
+    const void *flat)
 {
 	size_t left = p->count * d->elem, n;
 	const char *from = (const char *)flat + p->offset * d->elem;
 
-	hasher_reset(h);
+	hasher_reset(a->hasher);
 	for (; left > 0; left -= n, from += n) {
 		n = left < HASH_PIECE ? left : HASH_PIECE;
-		device_download(d, piece, from, n);
-		hasher_add(h, piece, n);
+		device_download(d, a->piece, from, n);
+		hasher_add(a->hasher, a->piece, n);
 	}
-	return hasher_64(h);
+	return hasher_64(a->hasher);
 }
 
 struct audit *
@@ -82,15 +80,14 @@ audit_close(struct audit *a)
 }
 
 /* Frozen parameters have no gradient. */
-static void
-audit_hash_gradients(struct audit *a, const struct trainer *t, const void *g)
+void
+audit_look(struct audit *a, struct trainer *t, void *g)
 {
 	const struct graph *graph = t->net->graph;
 
 	for (int p = 0; p < graph->nparam; p++)
 		a->mine->hash[p] = graph->param[p].frozen ? 0 :
-		    audit_param_hash(a->hasher, t->net->device,
-		    &graph->param[p], g, a->piece);
+		    audit_param_hash(a, t->net->device, &graph->param[p], g);
 }
 
 int
@@ -109,10 +106,10 @@ audit_begin(struct audit *a, struct trainer *t, void *g)
 	feeder_forward(f, g);
 	feeder_backward(f, NULL);
 	feeder_done(f);
-	audit_hash_gradients(a, t, g);
+	audit_look(a, t, g);
 	/*
 	 * A single rank computes both; the first gradient follows in
-	 * audit_look.
+	 * work_microbatches.
 	 */
 	if (t->comm->size == 1)
 		memcpy(a->second, a->mine, a->bytes);
@@ -132,25 +129,20 @@ audit_looks(const struct audit *a, const struct trainer *t, int index)
 	    a->now.index == index;
 }
 
-void
-audit_look(struct audit *a, struct trainer *t, void *g)
-{
-	audit_hash_gradients(a, t, g);
-}
-
 /* ---- comparison and report ---- */
 
 /*
- * Return the number of parameters whose hashes differ, and the first in
- * ${*first}.
+ * Return the number of parameters whose hashes ${a} and ${b} differ, and the
+ * first in ${*first}.
  */
 static int
-audit_differing(const struct audit *a, const struct graph *g, int *first)
+audit_differing(const struct graph *g, const uint64_t *a, const uint64_t *b,
+    int *first)
 {
 	int n = 0;
 
 	for (int p = g->nparam; p-- > 0;)
-		if (a->first->hash[p] != a->second->hash[p]) {
+		if (a[p] != b[p]) {
 			n++;
 			*first = p;
 		}
@@ -228,7 +220,7 @@ audit_end(struct audit *a, struct trainer *t)
 		return 0;
 	if (audit_share(a, t) != 0)
 		return -1;
-	differ = audit_differing(a, g, &first);
+	differ = audit_differing(g, a->first->hash, a->second->hash, &first);
 	if (t->comm->rank == 0 && differ > 0)
 		audit_say(a, t, differ, g->param[first].name);
 	if (t->run != NULL)
@@ -244,14 +236,10 @@ replica_hash_weights(const struct trainer *t)
 {
 	const struct graph *g = t->net->graph;
 	uint64_t *hash = xcalloc((size_t)g->nparam + 1, sizeof(*hash));
-	struct hasher *h = hasher_new();
-	void *piece = xmalloc(HASH_PIECE);
 
 	for (int p = 0; p < g->nparam; p++)
-		hash[p] = audit_param_hash(h, t->net->device, &g->param[p],
-		    t->net->w, piece);
-	hasher_free(h);
-	free(piece);
+		hash[p] = audit_param_hash(t->work->audit, t->net->device,
+		    &g->param[p], t->net->w);
 	return hash;
 }
 
@@ -291,17 +279,13 @@ replica_say(const struct trainer *t, const struct replica *r,
 	while (r[good].all != right)
 		good++;
 	for (int k = 0; k < t->comm->size; k++) {
-		int differ = 0, first = 0;
+		int differ, first = 0;
 		char more[48] = "";
 
 		if (r[k].all == right)
 			continue;
-		for (int p = g->nparam; p-- > 0;)
-			if (hash[(size_t)k * params + (size_t)p] !=
-			    hash[(size_t)good * params + (size_t)p]) {
-				first = p;
-				differ++;
-			}
+		differ = audit_differing(g, hash + (size_t)k * params,
+		    hash + (size_t)good * params, &first);
 		if (differ > 1)
 			snprintf(more, sizeof(more), " and %d more",
 			    differ - 1);

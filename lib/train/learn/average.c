@@ -6,12 +6,6 @@
 
 #define CHUNK LEARNERS_CHUNK
 
-static void *
-average_element(const struct net *n, const void *v, size_t i)
-{
-	return (char *)v + i * n->device->elem;
-}
-
 void
 learners_copy(const struct net *n, void *to, const void *from, size_t count)
 {
@@ -26,7 +20,7 @@ average_divide(struct learners *l, const struct trainer *t, size_t from,
 	struct device *d = t->net->device;
 
 	for (size_t now; from < to; from += now) {
-		void *x = average_element(t->net, l->vector[0], from);
+		void *x = slots_element(t->net, l->vector[0], from);
 
 		now = to - from < CHUNK ? to - from : CHUNK;
 		device_get(d, l->buffer, x, now);
@@ -84,8 +78,8 @@ average_keep_frozen(const struct learners *l, const struct trainer *t, void *w)
 	for (const struct param *p = n->graph->param, *end = p +
 	    n->graph->nparam; p < end; p++)
 		if (p->frozen)
-			learners_copy(n, average_element(n, w, p->offset),
-			    average_element(n, l->mean, p->offset), p->count);
+			learners_copy(n, slots_element(n, w, p->offset),
+			    slots_element(n, l->mean, p->offset), p->count);
 }
 
 static int
@@ -118,7 +112,7 @@ average_move_owned(struct learners *l, const struct trainer *t,
 	for (int i = 0; i < t->share.n; i++) {
 		const struct segment *s = &t->share.segment[i];
 		void *kept = slot_at(slot, s->held);
-		void *x = average_element(t->net, l->vector[0], s->at);
+		void *x = slots_element(t->net, l->vector[0], s->at);
 
 		learners_copy(t->net, in ? kept : x, in ? x : kept, s->n);
 	}
@@ -151,13 +145,6 @@ average_own_slots(const struct trainer *t)
 	return n;
 }
 
-static void
-average_choose_slot(struct learners *l, int i)
-{
-	for (int k = 0; k < l->held; k++)
-		l->vector[k] = l->learner[k].optim.slots.slot[i].data;
-}
-
 /*
  * Copy state that each learner has for itself; the run's slot has a vector for
  * each.
@@ -178,52 +165,28 @@ average_copy_kept(struct learners *l, const struct trainer *t, int i, int in)
 }
 
 /*
- * Copy slot ${i} to or from that of the run if it is not averaged.  Return 0,
- * and do nothing, if it is.
+ * With ${in}, write slot ${i} of all learners to that of the run: the mean, or
+ * what is not averaged.  Otherwise copy that of the run to each learner.
  */
 static int
-average_copy_slot(struct learners *l, const struct trainer *t, int i, int in)
+average_slot(struct learners *l, const struct trainer *t, int i, int in)
 {
-	switch (t->optim.slots.slot[i].kind->extent) {
-	case SLOT_ELEMENT:
-		return 0;
-	case SLOT_LEARNER:
+	const struct slot *slot = &t->optim.slots.slot[i];
+
+	if (slot->kind->extent == SLOT_LEARNER)
 		average_copy_kept(l, t, i, in);
-		return 1;
-	default:
+	else if (slot->kind->extent != SLOT_ELEMENT)
 		average_copy_others(l, t, i, in);
-		return 1;
-	}
-}
-
-/* Write the mean of slot ${i} of all learners to that of the run. */
-static int
-average_slot(struct learners *l, const struct trainer *t, int i)
-{
-	const struct slot *slot = &t->optim.slots.slot[i];
-
-	if (average_copy_slot(l, t, i, 1))
+	if (slot->kind->extent != SLOT_ELEMENT)
 		return 0;
-	average_choose_slot(l, i);
-	if (average_vector(l, t) != 0)
+	for (int k = 0; k < l->held; k++)
+		l->vector[k] = l->learner[k].optim.slots.slot[i].data;
+	if (in && average_vector(l, t) != 0)
 		return -1;
-	average_move_owned(l, t, slot, 1);
-	return 0;
-}
-
-/* Copy slot ${i} of the run to each learner. */
-static int
-average_take_slot(struct learners *l, const struct trainer *t, int i)
-{
-	const struct slot *slot = &t->optim.slots.slot[i];
-
-	if (average_copy_slot(l, t, i, 0))
-		return 0;
-	average_choose_slot(l, i);
-	average_move_owned(l, t, slot, 0);
-	if (allgather_run(t->optim.gather, l->vector[0]) != 0)
+	average_move_owned(l, t, slot, in);
+	if (!in && allgather_run(t->optim.gather, l->vector[0]) != 0)
 		return -1;
-	for (int k = 1; k < l->held; k++)
+	for (int k = 1; k < l->held && !in; k++)
 		learners_copy(t->net, l->vector[k], l->vector[0],
 		    t->share.elements);
 	return 0;
@@ -241,7 +204,7 @@ average_slots(struct learners *l, struct trainer *t)
 
 	slots_reset(&t->optim.slots, first);
 	for (int i = first; i < l->slots && !bad; i++)
-		bad = average_slot(l, t, i);
+		bad = average_slot(l, t, i, 1);
 	return bad;
 }
 
@@ -254,7 +217,7 @@ average_load(struct learners *l, struct trainer *t)
 		learners_copy(t->net, l->learner[k].w, l->mean,
 		    t->share.elements);
 	for (int i = 0; i < l->slots && !bad; i++)
-		bad = average_take_slot(l, t, i);
+		bad = average_slot(l, t, i, 0);
 	return bad;
 }
 

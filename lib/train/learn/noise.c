@@ -6,12 +6,6 @@
 #include "train/learn/learners_run.h"
 #include "train/learn/noise.h"
 
-static void *
-noise_element(const struct net *n, const void *v, size_t i)
-{
-	return (char *)v + i * n->device->elem;
-}
-
 /*
  * Write elements ${from} to ${to} - 1 of x - y to the first gradient buffer,
  * which is unused at an average.
@@ -25,11 +19,11 @@ noise_subtract(struct learners *l, const struct trainer *t, const void *x,
 
 	for (size_t now; from < to; from += now) {
 		now = to - from < LEARNERS_CHUNK ? to - from : LEARNERS_CHUNK;
-		device_get(d, a, noise_element(t->net, x, from), now);
-		device_get(d, b, noise_element(t->net, y, from), now);
+		device_get(d, a, slots_element(t->net, x, from), now);
+		device_get(d, b, slots_element(t->net, y, from), now);
 		for (size_t k = 0; k < now; k++)
 			a[k] -= b[k];
-		device_put(d, noise_element(t->net,
+		device_put(d, slots_element(t->net,
 		    t->work->buffers.gradient[0], from), a, now);
 	}
 }

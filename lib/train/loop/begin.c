@@ -348,30 +348,18 @@ begin(struct session *s, struct resume *r, struct init *in, int dry)
 }
 
 int
-session_check_begin(struct session *s, FILE *f)
+session_begin(struct session *s, int dry, FILE *f)
 {
 	struct buffer table = { 0 };
 	struct resume r = { 0 };
 	struct init in = { 0 };
-	int status = begin(s, &r, &in, 1);
+	int status = begin(s, &r, &in, dry);
 
 	if (f != NULL && in.match != NULL) {
 		match_table(in.match, &table);
 		fwrite(table.data, 1, table.n, f);
 	}
 	buffer_free(&table);
-	init_close(&in);
-	resume_free(&r);
-	return status;
-}
-
-int
-session_begin(struct session *s)
-{
-	struct resume r = { 0 };
-	struct init in = { 0 };
-	int status = begin(s, &r, &in, 0);
-
 	init_close(&in);
 	resume_free(&r);
 	return status;

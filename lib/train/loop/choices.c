@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "train/guard/replay.h"
 #include "train/loop/choices.h"
+#include "train/loop/inputs.h"
 #include "train/run/identity.h"
 
 static int
@@ -127,24 +128,6 @@ choices_plan_first(struct session *s)
 	return status;
 }
 
-/* Return the table of rank 0 on every rank, or NULL if communication fails.
- * The caller frees it. */
-static char *
-choices_broadcast(struct session *s)
-{
-	char *text = s->comm->rank == 0 ? device_algorithms_text(s->device,
-	    ALGORITHMS_SELECTED) : NULL;
-	int64_t n = text != NULL ? (int64_t)strlen(text) : 0;
-	int bad = comm_broadcast(s->comm, &n, sizeof(n), 0);
-
-	if (!bad && text == NULL)
-		text = xcalloc((size_t)n + 1, 1);
-	if (!bad && comm_broadcast(s->comm, text, (size_t)n, 0) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 /* On the other ranks: plan with the choices of rank 0. */
 static int
 choices_plan_likewise(struct session *s, const char *table)
@@ -167,7 +150,9 @@ choices_plan_alike(struct session *s)
 
 	if (status != 0)
 		return status;
-	if ((table = choices_broadcast(s)) == NULL)
+	if ((table = inputs_share(s->comm, s->comm->rank == 0 ?
+	    device_algorithms_text(s->device, ALGORITHMS_SELECTED) : NULL)) ==
+	    NULL)
 		return EXIT_RANKS;
 	if (s->comm->rank != 0)
 		status = choices_plan_likewise(s, table);

@@ -16,22 +16,30 @@
 #include "train/run/rundir.h"
 
 char *
+inputs_share(struct comm *c, char *text)
+{
+	/* bytes of the text; -1: none */
+	int64_t n = text != NULL ? (int64_t)strlen(text) : -1;
+
+	if (comm_broadcast(c, &n, sizeof(n), 0) != 0 || n < 0)
+		goto err0;
+	if (c->rank != 0)
+		text = xcalloc((size_t)n + 1, 1);
+	if (comm_broadcast(c, text, (size_t)n, 0) == 0)
+		return text;
+err0:
+	free(text);
+	return NULL;
+}
+
+char *
 inputs_text(struct comm *c, const char *path)
 {
 	struct buffer b = { 0 };
-	int64_t n = -1;			/* bytes of the text; -1: failed */
 
-	if (c->rank == 0 && file_read_text(path, &b) == 0)
-		n = (int64_t)b.n;
-	if (comm_broadcast(c, &n, sizeof(n), 0) != 0 || n < 0) {
+	if (c->rank == 0 && file_read_text(path, &b) != 0)
 		buffer_free(&b);
-		return NULL;
-	}
-	if (c->rank != 0)
-		b.data = xcalloc((size_t)n + 1, 1);
-	if (comm_broadcast(c, b.data, (size_t)n, 0) != 0)
-		buffer_free(&b);
-	return b.data;
+	return inputs_share(c, b.data);
 }
 
 void

@@ -19,6 +19,14 @@
 char *inputs_text(struct comm *c, const char *path);
 
 /*
+ * inputs_share(c, text):
+ * Take ${text} of rank 0, and return it on every rank.  Return NULL on all
+ * ranks if it is NULL or communication fails.  The caller frees the text.
+ * Other ranks pass NULL.  Collective: all ranks call it.
+ */
+char *inputs_share(struct comm *c, char *text);
+
+/*
  * inputs_all_have(c, path): return 1 if ${path} is not NULL on any rank, else
  * 0.
  * Collective: all ranks call it.

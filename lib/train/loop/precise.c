@@ -206,12 +206,6 @@ precise_bytes(const struct precise *p)
 	return loader_bytes(p->d, &p->one, 0, &p->loading);
 }
 
-static void *
-precise_element(const struct net *n, const void *flat, const struct param *p)
-{
-	return (char *)flat + p->offset * n->device->elem;
-}
-
 /*
  * Return [2 * channels] values of one group, which the caller frees: m, then
  * v + m^2.  The forward pass has left m and the unbiased variance in ${buffer}.
@@ -227,10 +221,10 @@ precise_moments(const struct precise *p, const void *buffer)
 		size_t n = at->mean->count;
 		double *mean = v + at->at, *square = v + p->channels + at->at;
 
-		device_get(d, mean, precise_element(p->net, buffer, at->mean),
-		    n);
-		device_get(d, square, precise_element(p->net, buffer, at->var),
-		    n);
+		device_get(d, mean, slots_element(p->net, buffer,
+		    at->mean->offset), n);
+		device_get(d, square, slots_element(p->net, buffer,
+		    at->var->offset), n);
 		for (size_t c = 0; c < n; c++)
 			square[c] = square[c] * at->biased + mean[c] * mean[c];
 	}
@@ -316,15 +310,15 @@ precise_store(struct precise *p, const double *sum)
 			    mean[c] * mean[c];
 			var[c] = var[c] > 0 ? var[c] : 0;
 		}
-		device_put(n->device, precise_element(n, n->w, at->mean), mean,
-		    count);
-		device_put(n->device, precise_element(n, n->w, at->var), var,
-		    count);
+		device_put(n->device, slots_element(n, n->w, at->mean->offset),
+		    mean, count);
+		device_put(n->device, slots_element(n, n->w, at->var->offset),
+		    var, count);
 		/* The variance now contains the between-group variance. */
 		memset(var, 0, count * sizeof(*var));
 		if (at->between != NULL)
-			device_put(n->device,
-			    precise_element(n, n->w, at->between), var, count);
+			device_put(n->device, slots_element(n, n->w,
+			    at->between->offset), var, count);
 	}
 }
 

@@ -84,25 +84,17 @@ void session_close(struct session *s);
 void session_history(struct session *s, uint64_t step);
 
 /*
- * session_begin(s):
+ * session_begin(s, dry, f):
  * Find the checkpoint to resume from, and load weights and state on every rank.
  * Write nothing.  Without a checkpoint, initialize them.
+ * With ${dry}, only find and check it, and set the state on every rank.
+ * Print to ${f} (NULL: do not) how the weights of --init are matched.
  * If the run is finished and its directory is read-only, only set
  * ${s}->finished and return the exit status of the run, 0 or 3.  Otherwise
  * return 0, or an exit status that is the same on all ranks.  Collective: all
  * ranks call it.
  */
-int session_begin(struct session *s);
-
-/*
- * session_check_begin(s, f):
- * For a dry run: find and check what session_begin would begin from, and set
- * the state on every rank.  Load no tensors, and change no file.  Print to ${f}
- * (NULL: do not) how the weights of --init would be matched.
- * Return 0, or an exit status that is the same on all ranks.
- * Collective: all ranks call it.
- */
-int session_check_begin(struct session *s, FILE *f);
+int session_begin(struct session *s, int dry, FILE *f);
 
 /*
  * session_record(s, settings, argument):

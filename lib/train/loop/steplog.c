@@ -17,25 +17,22 @@
 #include "train/loop/work.h"
 
 /* Means over the steps of a line; top1 is over the clips with a class, 0 if
- * there are none; norm is of the last step. */
+ * there are none. */
 struct steplog_line {
-	double loss, top1, norm;
-	int grown;			/* of the last step: see step_report */
-	double noise_scale;
+	double loss, top1;
 	double seconds, rate;		/* all steps together; clips per
 					 * second */
 	struct phases per;		/* seconds per step */
 };
 
 static struct steplog_line
-steplog_means(const struct trainer_work *w, const struct step_report *s)
+steplog_means(const struct trainer_work *w)
 {
 	double n = (double)w->log.steps;
 	double seconds = clock_seconds() - w->log.at;
 	const struct phases *t = &w->log.time;
 
 	return (struct steplog_line){ .loss = w->log.loss / n,
-	    .norm = s->norm, .grown = s->grown, .noise_scale = s->noise_scale,
 		.top1 = w->log.ranked > 0 ? (double)w->log.top1 /
 		    (double)w->log.ranked : 0,
 		.seconds = seconds, .rate = (double)w->log.clips / seconds,
@@ -158,7 +155,8 @@ steplog_write(struct trainer *t, const char *type,
 }
 
 static void
-steplog_write_line(struct trainer *t, const struct steplog_line *l)
+steplog_write_line(struct trainer *t, const struct steplog_line *l,
+    const struct step_report *s)
 {
 	const struct trainer_work *w = t->work;
 	const struct schedule_step *at = &w->seen;
@@ -191,12 +189,12 @@ steplog_write_line(struct trainer *t, const struct steplog_line *l)
 		{ "bn_run", c->run, STEPLOG_NUMBER, NULL, NULL },
 		{ "comm_busy", l->per.comm_busy, STEPLOG_NUMBER, NULL, NULL },
 		/* of the last step; omitted if it is not finite */
-		{ "grad_norm", l->norm, STEPLOG_NUMBER, "gradient/norm", NULL },
+		{ "grad_norm", s->norm, STEPLOG_NUMBER, "gradient/norm", NULL },
 		{ "loss_scale", scale != 1 ? scale : NAN, STEPLOG_NUMBER, NULL,
 			NULL },
-		{ "batch_growth", l->grown > 0 ? l->grown : NAN, STEPLOG_NUMBER,
+		{ "batch_growth", s->grown > 0 ? s->grown : NAN, STEPLOG_NUMBER,
 			NULL, NULL },
-		{ "noise_scale", l->grown > 0 ? l->noise_scale : NAN,
+		{ "noise_scale", s->grown > 0 ? s->noise_scale : NAN,
 			STEPLOG_NUMBER, NULL, NULL },
 		{ "peak_memory", (double)ram_peak(), STEPLOG_NUMBER, NULL,
 			NULL },
@@ -308,9 +306,9 @@ work_log_rest(struct trainer *t, const struct step_report *s)
 	if (w->log.steps == 0)
 		return;
 	if (t->comm->rank == 0) {
-		struct steplog_line l = steplog_means(w, s);
+		struct steplog_line l = steplog_means(w);
 
-		steplog_write_line(t, &l);
+		steplog_write_line(t, &l, s);
 	}
 	w->log.steps = w->log.clips = 0;
 	w->log.top1 = w->log.ranked = 0;

@@ -6,12 +6,6 @@ const struct slot_kind ema_slots[EMA_SLOTS] = {
 	{ "optim/ema_updates", SLOT_ONCE, SLOT_F64, 0, 0 },
 };
 
-static char *
-ema_element(const struct slots *s, const void *flat, size_t i)
-{
-	return (char *)flat + i * s->net->device->elem;
-}
-
 void
 ema_track(struct slots *s, int first, double decay,
     const struct owned_shard *own, size_t n)
@@ -56,7 +50,7 @@ ema_swap(struct slots *s, int first, struct allgather *gather, void *w,
 	for (int i = 0; i < share->n; i++) {
 		const struct segment *g = &share->segment[i];
 
-		ema_swap_bytes(s->net->device, ema_element(s, w, g->at),
+		ema_swap_bytes(s->net->device, slots_element(s->net, w, g->at),
 		    slot_at(&s->slot[first], g->held), g->n *
 		    s->net->device->elem, buffer);
 	}

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "train/optim/running.h"
+#include "train/optim/slots.h"
 
 /* Parameters of a layer, relative to its PARAM_BETWEEN. */
 enum { MEAN = -2, VAR = -1 };
@@ -61,20 +62,14 @@ running_factors(const struct graph *g, const struct param *p, double factor[2])
 	factor[1] = p->kind == PARAM_BETWEEN ? m / (2 - m) : 1;
 }
 
-static void *
-running_element(const struct running *r, const void *flat, size_t i)
-{
-	return (char *)flat + i * r->device->elem;
-}
-
 void
 running_before(struct running *r, const struct net *n)
 {
 	for (int i = 0; i < r->n; i++) {
 		const struct running_place *p = &r->place[i];
 
-		device_copy(r->device, running_element(r, r->kept, p->kept),
-		    running_element(r, n->w, p->at), p->n * r->device->elem);
+		device_copy(r->device, slots_element(n, r->kept, p->kept),
+		    slots_element(n, n->w, p->at), p->n * r->device->elem);
 	}
 }
 
@@ -88,11 +83,11 @@ running_after(struct running *r, struct net *n)
 {
 	for (int i = 0; i < r->n; i++) {
 		const struct running_place *p = &r->place[i];
-		void *at = running_element(r, n->w, p->at);
+		void *at = slots_element(n, n->w, p->at);
 		double *var = r->now + p->var, *between = r->now + p->between;
 
 		device_get(r->device, r->was,
-		    running_element(r, r->kept, p->kept), p->n);
+		    slots_element(n, r->kept, p->kept), p->n);
 		device_get(r->device, r->now, at, p->n);
 		for (size_t c = 0; c < p->count; c++) {
 			double step = r->now[c] - r->was[c];

@@ -30,6 +30,12 @@ slot_at(const struct slot *s, size_t held)
 	return (char *)s->data + held * s->size;
 }
 
+void *
+slots_element(const struct net *n, const void *flat, size_t i)
+{
+	return (char *)flat + i * n->device->elem;
+}
+
 /* Set all values to the initial value, through host memory. */
 static void
 slots_fill(struct slots *s, struct slot *slot)
@@ -107,7 +113,7 @@ slots_close(struct slots *s)
 	s->n = 0;
 }
 
-static int
+int
 slots_all_finite(const void *data, size_t n, size_t size)
 {
 	size_t bad = 0;

@@ -93,6 +93,16 @@ size_t slot_bytes(const struct slots *s, int i, int rank);
 void *slot_at(const struct slot *s, size_t held);
 
 /*
+ * slots_element(n, flat, i): return the address of element ${i} of ${flat}, a
+ * vector of all elements in the order of the graph of ${n}.
+ */
+void *slots_element(const struct net *n, const void *flat, size_t i);
+
+/* slots_all_finite(data, n, size): return 1 if ${n} floats of ${size} bytes in
+ * host memory are finite. */
+int slots_all_finite(const void *data, size_t n, size_t size);
+
+/*
  * slot_of(s, i, j, p, data, n): return the address of the values of parameter
  * number ${p} in copy ${j} of slot ${i} in ${data}, a vector of slots_whole.
  * Set ${*n} to their number.  SLOT_ONCE ignores ${p}.

@@ -23,24 +23,14 @@ checkpoint_finite(const char *path, const struct tensor *tensor, size_t n,
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct tensor *t = &tensor[i];
-		const float *x = t->data;
-		const double *y = t->data;
-		size_t k = 0, count = t->bytes / 4;
-		int bad = 0;
+		size_t size = t->type == DTYPE_F64 ? 8 : 4;
 
-		if (t->type == DTYPE_U8)
+		if (t->type == DTYPE_U8 || slots_all_finite(t->data, t->bytes /
+		    size, size))
 			continue;
-		if (t->type == DTYPE_F64)
-			for (count /= 2; k < count && !bad; k++)
-				bad = !isfinite(y[k]);
-		else
-			for (; k < count && !bad; k++)
-				bad = !isfinite(x[k]);
-		if (bad) {
-			error_set(e, "%s: tensor %s holds NaN or infinity",
-			    text_quote(path), t->name);
-			return -3;
-		}
+		error_set(e, "%s: tensor %s holds NaN or infinity",
+		    text_quote(path), t->name);
+		return -3;
 	}
 	return 0;
 }
