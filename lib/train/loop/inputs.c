@@ -42,6 +42,13 @@ inputs_text(struct comm *c, const char *path)
 	return inputs_share(c, b.data);
 }
 
+/* Return EXIT_USAGE on all ranks if any is ${bad}, else 0. */
+static int
+inputs_agree(const struct session *s, int bad)
+{
+	return comm_agree(s->comm, bad ? EXIT_USAGE : 0);
+}
+
 void
 inputs_warn_crop(const struct dataset *d, const char *path, int crop)
 {
@@ -86,20 +93,18 @@ inputs_open_schedule(struct session *s)
 
 	s->schedule_text = inputs_text(s->comm, s->t.o.schedule);
 	if (s->schedule_text == NULL)
-		return EXIT_USAGE;
+		return -1;
 	t = table_parse(strcmp(s->t.o.schedule, "-") == 0 ? "standard input" :
 	    text_quote(s->t.o.schedule), s->schedule_text);
 	if (t != NULL)
 		s->t.schedule = schedule_from_table(t);
 	table_free(t);
 	if (s->t.schedule != NULL && schedule_sets_momentum(s->t.schedule) &&
-	    s->t.o.given.momentum) {
-		fail("%s: sets the momentum of each stage (--momentum is for "
-		    "schedules without)", s->t.schedule->path);
-		return EXIT_USAGE;
-	}
+	    s->t.o.given.momentum)
+		return fail("%s: sets the momentum of each stage (--momentum "
+		    "is for schedules without)", s->t.schedule->path);
 	if (s->t.schedule == NULL || inputs_check_strides(s) != 0)
-		return EXIT_USAGE;
+		return -1;
 	if (s->comm->rank == 0)
 		schedule_advise(s->t.schedule);
 	return 0;
@@ -260,23 +265,17 @@ static int
 inputs_check_train(const struct session *s)
 {
 	if (inputs_check_labels(s->t.train, s->t.o.data, 1) != 0)
-		return EXIT_USAGE;
-	if (dataset_classes(s->t.train) < 2) {
-		fail("%s: %d classes (wanted at least 2)",
-		    text_quote(s->t.o.data), dataset_classes(s->t.train));
-		return EXIT_USAGE;
-	}
-	return 0;
+		return -1;
+	return dataset_classes(s->t.train) >= 2 ? 0 :
+	    fail("%s: %d classes (wanted at least 2)",
+	    text_quote(s->t.o.data), dataset_classes(s->t.train));
 }
 
 static int
 inputs_check_val(const struct session *s)
 {
-	if (s->t.val == NULL)
-		return 0;
-	if (inputs_check_labels(s->t.val, s->t.o.val, 0) != 0)
-		return EXIT_USAGE;
-	return inputs_compare_classes(s) == 0 ? 0 : EXIT_USAGE;
+	return s->t.val != NULL && (inputs_check_labels(s->t.val, s->t.o.val,
+	    0) != 0 || inputs_compare_classes(s) != 0) ? -1 : 0;
 }
 
 static int
@@ -285,14 +284,11 @@ inputs_open_data(struct session *s)
 	int status;
 
 	if ((status = inputs_open_set(s, s->t.o.data, 0)) != 0 ||
-	    (status = comm_agree(s->comm, inputs_check_train(s))) != 0)
+	    (status = inputs_agree(s, inputs_check_train(s))) != 0 ||
+	    (status = inputs_open_val(s)) != 0)
 		return status;
-	if ((status = inputs_open_val(s)) != 0)
-		return status;
-	status = inputs_check_val(s);
-	if (status == 0 && inputs_check_videos(s) != 0)
-		status = EXIT_USAGE;
-	return comm_agree(s->comm, status);
+	return inputs_agree(s, inputs_check_val(s) != 0 ||
+	    inputs_check_videos(s) != 0);
 }
 
 /* Read the table of classes that a flip swaps, from the file of rank 0. */
@@ -316,7 +312,7 @@ inputs_open_flips(struct session *s)
 		hash128_text(flip_map_hash(&s->flip_map), s->flips);
 	free(text);
 	free(path);
-	return bad ? EXIT_USAGE : 0;
+	return bad;
 }
 
 /* Warn about crops larger than all frames, for training at its largest shape
@@ -362,24 +358,22 @@ inputs_open_weights(struct session *s)
 }
 
 /* Set the balance and the class weights of ${s}, as its options say, for its
- * training data.  Return 0, or EXIT_USAGE after a message. */
+ * training data.  Return 0, or -1 after a message. */
 static int
 inputs_open_imbalance(struct session *s)
 {
 	strcpy(s->class_weights, "none");
 	if (s->t.o.balance <= 0 && s->t.o.class_weight == NULL)
 		return 0;
-	if (dataset_has_label_sets(s->t.train)) {
-		fail("%s: its samples have sets of classes (--%s is for one "
-		    "class a sample)", text_quote(s->t.o.data),
+	if (dataset_has_label_sets(s->t.train))
+		return fail("%s: its samples have sets of classes (--%s is for "
+		    "one class a sample)", text_quote(s->t.o.data),
 		    s->t.o.balance > 0 ? "balance" : "class-weight");
-		return EXIT_USAGE;
-	}
 	s->balance = class_balance_new(s->t.train, s->t.o.balance);
 	if (s->t.o.class_weight == NULL)
 		return 0;
 	if (inputs_open_weights(s) != 0)
-		return EXIT_USAGE;
+		return -1;
 	hash128_text(class_weights_hash(s->class_weight, s->balance->classes),
 	    s->class_weights);
 	return 0;
@@ -390,10 +384,10 @@ inputs_open(struct session *s)
 {
 	int status;
 
-	if ((status = comm_agree(s->comm, inputs_open_schedule(s))) != 0 ||
+	if ((status = inputs_agree(s, inputs_open_schedule(s))) != 0 ||
 	    (status = inputs_open_data(s)) != 0 ||
-	    (status = comm_agree(s->comm, inputs_open_flips(s))) != 0 ||
-	    (status = comm_agree(s->comm, inputs_open_imbalance(s))) != 0)
+	    (status = inputs_agree(s, inputs_open_flips(s))) != 0 ||
+	    (status = inputs_agree(s, inputs_open_imbalance(s))) != 0)
 		return status;
 	if (s->comm->rank == 0)
 		inputs_warn_crops(s);

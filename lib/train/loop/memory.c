@@ -33,8 +33,7 @@ static const char *const names[MEMORY_ITEMS] = {
 
 #define LISTED 64	/* ranks whose memory is printed one by one */
 
-/* Return the maximal number of gradient buffers that ${rank} holds at once. */
-static int
+int
 memory_buffers(const struct trainer *t, int rank)
 {
 	const struct planned_cells *c = &t->work->cells;

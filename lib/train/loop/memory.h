@@ -30,6 +30,10 @@ enum {
 /* Bytes of each item. */
 struct memory { size_t item[MEMORY_ITEMS]; };
 
+/* memory_buffers(t, rank): return the maximal number of gradient buffers that
+ * ${rank} holds at once in any cell. */
+int memory_buffers(const struct trainer *t, int rank);
+
 /* memory_plan(t, rank): return the peak of ${rank}, over all cells of the
  * schedule.  MEMORY_BASE is that of the calling rank. */
 struct memory memory_plan(const struct trainer *t, int rank);

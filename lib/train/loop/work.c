@@ -202,14 +202,12 @@ trainer_plan(struct trainer *t)
 		return EXIT_USAGE;
 	for (int i = 0; i < w->cells.n; i++) {
 		int parts = w->cells.row[i].parts.n;
-		int n = work_buffers(t, parts, t->comm->rank);
 
-		w->buffers.gradients = n > w->buffers.gradients ? n :
-		    w->buffers.gradients;
 		if (parts > w->buffers.max_microbatches)
 			w->buffers.max_microbatches = parts;
 		w->progress.steps += w->cells.row[i].steps;
 	}
+	w->buffers.gradients = memory_buffers(t, t->comm->rank);
 	if (t->val != NULL && evaluator_plan(t->net, &t->viewing) == NULL)
 		return EXIT_USAGE;
 	work_choose_measured(t);

@@ -257,23 +257,21 @@ export_checkpoint(const char *checkpoint, const char *path,
     const struct key_map *names, int ema)
 {
 	static const struct device_options o = { .threads = 1 };
-	struct device *d = device_open(backend_find("ref"), &o);
 	struct safetensors file;
 	struct state state;
-	struct graph *g = NULL;
+	struct device *d;
+	struct graph *g;
 	struct net *n = NULL;
 	struct class_list classes = { 0 };
 	int status, bad = checkpoint_read(checkpoint, &file, &state);
 
-	if (bad) {
-		device_close(d);
+	if (bad)
 		return checkpoint_status(bad);
-	}
 	if (ema && checkpoint_has_ema(&file, checkpoint) != 0) {
 		safetensors_free(&file);
-		device_close(d);
 		return EXIT_USAGE;
 	}
+	d = device_open(backend_find("ref"), &o);
 	class_parse(state.classes, &classes);
 	g = graph_parse(state.model, state.network, (int)classes.n);
 	if (g == NULL || (n = net_new(g, d)) == NULL ||

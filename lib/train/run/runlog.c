@@ -91,14 +91,6 @@ runlog_event(struct runlog *l, const char *type, uint64_t step,
 	buffer_free(&w.out);
 }
 
-/* Make the written lines durable. */
-static void
-runlog_sync(struct runlog *l)
-{
-	if (l->file.path != NULL && l->file.fd >= 0)
-		fdatasync(l->file.fd);
-}
-
 void
 runlog_end(struct runlog *l, int status, uint64_t step)
 {
@@ -115,7 +107,8 @@ runlog_end(struct runlog *l, int status, uint64_t step)
 		pthread_mutex_unlock(&l->lock);
 		runlog_event(l, "end", step, end, 2);
 	}
-	runlog_sync(l);
+	if (l->file.fd >= 0)
+		fdatasync(l->file.fd);
 }
 
 int

@@ -23,14 +23,22 @@ struct saver {
 	struct error why;		/* reason of the last failure */
 };
 
+static void
+saver_drop(struct saver *s)
+{
+	snapshot_free(s->copy);
+	s->copy = NULL;
+}
+
 /*
  * Write the copy, and free it after success.  On a full disk, remove older
  * checkpoints one by one and try again.  Errors go to ${s}->why, because a
  * failed save is only a warning.
  */
-static void
-saver_save(struct saver *s)
+static void *
+saver_save(void *saver)
 {
+	struct saver *s = saver;
 	char *path = rundir_checkpoint(s->run->path, s->step);
 	struct hash128 hash;
 	int bad, full;
@@ -53,16 +61,9 @@ saver_save(struct saver *s)
 	} else {
 		s->safe = s->step;
 		detail("%s is saved", text_quote(path));
-		snapshot_free(s->copy);
-		s->copy = NULL;
+		saver_drop(s);
 	}
 	free(path);
-}
-
-static void *
-saver_thread(void *arg)
-{
-	saver_save(arg);
 	return NULL;
 }
 
@@ -82,13 +83,6 @@ saver_join(struct saver *s)
 	if (s->running)
 		pthread_join(s->thread, NULL);
 	s->running = 0;
-}
-
-static void
-saver_drop(struct saver *s)
-{
-	snapshot_free(s->copy);
-	s->copy = NULL;
 }
 
 int
@@ -115,7 +109,7 @@ saver_start(struct saver *s, struct snapshot *copy, uint64_t step, int how)
 	s->copy = copy;
 	s->step = step;
 	s->how = how;
-	if (pthread_create(&s->thread, NULL, saver_thread, s) == 0)
+	if (pthread_create(&s->thread, NULL, saver_save, s) == 0)
 		s->running = 1;
 	else
 		saver_save(s);		/* no thread: training waits */

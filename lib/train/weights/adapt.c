@@ -5,12 +5,14 @@
 #include "graph/attribute.h"
 #include "train/weights/adapt.h"
 
-/* Return the number of the operator, or -1 without a message. */
+/* Return the number of the operator whose name is the ${n} bytes at ${name}, or
+ * -1 without a message. */
 static int
-graph_op(const struct graph *g, const char *name)
+graph_op(const struct graph *g, const char *name, size_t n)
 {
 	for (int i = 0; i < g->nop; i++)
-		if (strcmp(g->op[i].name, name) == 0)
+		if (strlen(g->op[i].name) == n &&
+		    memcmp(g->op[i].name, name, n) == 0)
 			return i;
 	return -1;
 }
@@ -37,19 +39,14 @@ adapt_has_op(const void *network, const char *text)
 {
 	const struct graph *g = network;
 	size_t n = strcspn(text, " ");
+	int i = graph_op(g, text, n);
 
-	for (int i = 0; i < g->nop; i++) {
-		const char *name = g->op[i].name, *p = text + n;
-
-		if (strlen(name) != n || memcmp(name, text, n) != 0)
-			continue;
-		for (; *p != '\0'; p += 1 + strcspn(p + 1, " "))
-			if (!adapt_has_attribute(&g->op[i], p + 1,
-			    strcspn(p + 1, " ")))
-				return 0;
-		return 1;
-	}
-	return 0;
+	for (const char *p = text + n; i >= 0 && *p != '\0';
+	    p += 1 + strcspn(p + 1, " "))
+		if (!adapt_has_attribute(&g->op[i], p + 1,
+		    strcspn(p + 1, " ")))
+			return 0;
+	return i >= 0;
 }
 
 struct key_map_network
@@ -65,7 +62,7 @@ graph_rotated_channels(const struct graph *g, const struct rename *r, int op)
 	int i;
 
 	if (r == NULL || !key_map_how(r, "turn", g->op[op].name, name) ||
-	    (i = graph_op(g, name)) < 0 || g->op[i].nparam == 0)
+	    (i = graph_op(g, name, strlen(name))) < 0 || g->op[i].nparam == 0)
 		return 0;
 	return g->param[g->op[i].param].dim[0];
 }
