@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/driver.h"
+#include "backend/cuda/conv_select.h"
 #include "base/fail.h"
 
 #include "said.h"
@@ -127,9 +127,8 @@ refuses(struct driver *d, const char *text, const char *says)
 	int bad;
 
 	said_begin(said, sizeof(said));
-	bad = d->call->choose(d, ALGORITHMS_SELECTED, "a table", text,
-	    NULL) != 0 &&
-	    strstr(said_now(), says) != NULL;
+	bad = conv_cache_read(d->algorithms->choices, ALGORITHMS_SELECTED,
+	    "a table", text, NULL) != 0 && strstr(said_now(), says) != NULL;
 	said_end();
 	return bad;
 }
@@ -149,18 +148,17 @@ main(void)
 		return done();
 	}
 	ok(describe(d, first) == 0, "each pass has a plan in each precision");
-	one = d->call->choices(d, ALGORITHMS_SELECTED);
+	one = conv_cache_text(d->algorithms->choices, ALGORITHMS_SELECTED);
 	d->call->close(d);
 
 	d = runtime_open_described(NULL);
-	ok(d->call->choose(d, ALGORITHMS_SELECTED, "a table", one,
-	    NULL) == 0,
-	    "the table of choices is accepted");
+	ok(conv_cache_read(d->algorithms->choices, ALGORITHMS_SELECTED,
+	    "a table", one, NULL) == 0, "the table of choices is accepted");
 	ok(describe(d, again) == 0 && memcmp(first, again, sizeof(first)) == 0,
 	    "the table makes the same plans again");
 	ok(falls_back(d) && describe(d, again) == 0, "plans are made without a "
 	    "handle that cuDNN refuses");
-	two = d->call->choices(d, ALGORITHMS_SELECTED);
+	two = conv_cache_text(d->algorithms->choices, ALGORITHMS_SELECTED);
 	ok(strcmp(one, two) == 0, "the new device prints the same table");
 	free(one);
 	free(two);

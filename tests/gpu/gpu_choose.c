@@ -383,17 +383,17 @@ search(const struct conv_shape *s, size_t memory, int wrong, int varies)
 
 	dup2(fileno(messages), STDERR_FILENO);
 	standin_engines(d, ENGINES, wrong, varies);
-	d->call->tune(d, TUNE_MEASURE);
+	d->algorithms->how = TUNE_MEASURE;
 	p = d->call->conv_new(d, s);
 	dup2(before, STDERR_FILENO);
 	close(before);
 	read_messages(messages, &r);
-	text = d->call->choices(d, ALGORITHMS_MEASURED);
+	text = conv_cache_text(d->algorithms->choices, ALGORITHMS_MEASURED);
 	for (char *at = strchr(text, '\n'); at[1] != '\0';
 	    at = strchr(at + 1, '\n'))
 		r.sessions++;
 	free(text);
-	text = d->call->choices(d, ALGORITHMS_SELECTED);
+	text = conv_cache_text(d->algorithms->choices, ALGORITHMS_SELECTED);
 	if (p != NULL)
 		sscanf(strchr(text, '\n') + 1, "%*[^\t]\t%*[^\t]\t%*[^\t]\t%d",
 		    &r.engine);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/cuda/conv_cache.h"
+#include "backend/cuda/conv_select.h"
 #include "backend/cuda/cuda.h"
 #include "base/fail.h"
 #include "base/mem.h"
@@ -65,26 +65,14 @@ conv_cache_find_row(const struct conv_cache_list *l, int64_t version,
 	return NULL;
 }
 
-static const struct engine_config *
-conv_cache_lookup(const struct conv_cache *c, enum choices_kind which,
+const struct engine_config *
+conv_cache_find(const struct conv_cache *c, enum choices_kind which,
     const char *key)
 {
 	const struct conv_cache_row *r = conv_cache_find_row(&c->list[which],
 	    c->version, c->device, key);
 
 	return r != NULL ? &r->choice : NULL;
-}
-
-const struct engine_config *
-conv_cache_selected(const struct conv_cache *c, const char *key)
-{
-	return conv_cache_lookup(c, ALGORITHMS_SELECTED, key);
-}
-
-const struct engine_config *
-conv_cache_measured(const struct conv_cache *c, const char *key)
-{
-	return conv_cache_lookup(c, ALGORITHMS_MEASURED, key);
 }
 
 /*
@@ -108,19 +96,10 @@ conv_cache_add_row(struct conv_cache_list *l, int64_t version,
 }
 
 void
-conv_cache_add(struct conv_cache *c, const char *key,
+conv_cache_add(struct conv_cache *c, enum choices_kind which, const char *key,
     const struct engine_config *v)
 {
-	conv_cache_add_row(&c->list[ALGORITHMS_SELECTED], c->version, c->device,
-	    key, v);
-}
-
-void
-conv_cache_add_measured(struct conv_cache *c, const char *key,
-    const struct engine_config *v)
-{
-	conv_cache_add_row(&c->list[ALGORITHMS_MEASURED], c->version, c->device,
-	    key, v);
+	conv_cache_add_row(&c->list[which], c->version, c->device, key, v);
 }
 
 /* ---- from text: knobs are "knob=value,knob=value" ---- */
@@ -219,9 +198,9 @@ conv_cache_read(struct conv_cache *c, enum choices_kind which, const char *what,
 /* ---- to text ---- */
 
 static void
-conv_cache_put_row(struct buffer *b, const struct conv_cache_row *r,
-    const struct engine_config *v)
+conv_cache_put_row(struct buffer *b, const struct conv_cache_row *r)
 {
+	const struct engine_config *v = &r->choice;
 	char *device = table_escape(r->device);
 
 	buffer_printf(b, "%lld\t%s\t%s\t", (long long)r->version, device,
@@ -247,7 +226,7 @@ conv_cache_text(const struct conv_cache *c, enum choices_kind which)
 	buffer_text(&b, "#cudnn\tdevice\tconvolution\tengine\tknobs\t"
 	    "seconds\n");
 	for (size_t i = 0; i < l->n; i++)
-		conv_cache_put_row(&b, &l->row[i], &l->row[i].choice);
+		conv_cache_put_row(&b, &l->row[i]);
 	/*
 	 * Also measured selections of this run, if the list has no row for
 	 * them.
@@ -257,7 +236,7 @@ conv_cache_text(const struct conv_cache *c, enum choices_kind which)
 
 		if (r->choice.seconds > 0 && conv_cache_find_row(l, r->version,
 		    r->device, r->key) == NULL)
-			conv_cache_put_row(&b, r, &r->choice);
+			conv_cache_put_row(&b, r);
 	}
 	return b.data;
 }
@@ -267,27 +246,25 @@ conv_cache_text(const struct conv_cache *c, enum choices_kind which)
 static char *
 cuda_choices(struct device *d, enum choices_kind which)
 {
-	struct driver *driver = ((struct cuda *)d)->driver;
-
-	return driver->call->choices == NULL ? NULL :
-	    driver->call->choices(driver, which);
+	return conv_cache_text(((struct cuda *)d)->driver->algorithms->choices,
+	    which);
 }
 
 static int
 cuda_choose(struct device *d, enum choices_kind which, const char *what,
     const char *text, struct error *e)
 {
-	struct driver *driver = ((struct cuda *)d)->driver;
-
-	return driver->call->choose(driver, which, what, text, e);
+	return conv_cache_read(((struct cuda *)d)->driver->algorithms->choices,
+	    which, what, text, e);
 }
 
 static void
 cuda_tune(struct device *d, int how)
 {
-	struct driver *driver = ((struct cuda *)d)->driver;
+	struct conv_algorithms *w = ((struct cuda *)d)->driver->algorithms;
 
-	driver->call->tune(driver, how);
+	/* Without a device nothing can be timed. */
+	w->how = w->seconds != NULL ? how : how & ~TUNE_MEASURE;
 }
 
 const struct tuning_ops cuda_tuning = {

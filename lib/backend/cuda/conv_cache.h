@@ -39,31 +39,19 @@ struct conv_cache *conv_cache_new(size_t version, const char *device);
 void conv_cache_free(struct conv_cache *c);
 
 /*
- * conv_cache_selected(c, key):
- * Return the selection of this run for ${key}.
+ * conv_cache_find(c, which, key):
+ * Return the selection of this run for ${key}, or the measurement on this
+ * version and device.  NULL if absent.  Valid until the next call that adds a
+ * row.
  *
- * conv_cache_measured(c, key):
- * Return the measurement for ${key} on this version and device.
- *
- * Both return NULL if absent.  The result is valid until the next call that
- * adds a row.
- *
- * conv_cache_add(c, key, v):
- * Record ${v} as the selection of this run.
- *
- * conv_cache_add_measured(c, key, v):
- * Record ${v} as a measurement.
- *
- * Both copy ${key} and ${v}, and replace an earlier row of the same key.
+ * conv_cache_add(c, which, key, v):
+ * Record ${v} as the selection or measurement of ${key}.  Copy ${key} and
+ * ${v}, and replace an earlier row of the same key.
  */
-const struct engine_config *conv_cache_selected(const struct conv_cache *c,
-    const char *key);
-const struct engine_config *conv_cache_measured(const struct conv_cache *c,
-    const char *key);
-void conv_cache_add(struct conv_cache *c, const char *key,
-    const struct engine_config *v);
-void conv_cache_add_measured(struct conv_cache *c, const char *key,
-    const struct engine_config *v);
+const struct engine_config *conv_cache_find(const struct conv_cache *c,
+    enum choices_kind which, const char *key);
+void conv_cache_add(struct conv_cache *c, enum choices_kind which,
+    const char *key, const struct engine_config *v);
 
 /*
  * conv_cache_text(c, which), conv_cache_read(c, which, what, text, e):

@@ -126,11 +126,11 @@ conv_select_record(struct conv_algorithms *w, const struct conv_shape *s,
 {
 	double plain = 0;
 
-	conv_cache_add_measured(w->choices, key, v);
+	conv_cache_add(w->choices, ALGORITHMS_MEASURED, key, v);
 	if (v->seconds <= 0 || conv_select_pays(w, s, &plain))
 		return;
 	*v = (struct engine_config){ .engine = NO_ENGINE, .seconds = plain };
-	conv_cache_add_measured(w->choices, key, v);
+	conv_cache_add(w->choices, ALGORITHMS_MEASURED, key, v);
 }
 
 /*
@@ -147,9 +147,9 @@ conv_select_time(struct conv_algorithms *w, const struct conv_shape *s)
 	char key[CONV_KEY];
 
 	w->key(s, key);
-	if ((c = conv_cache_selected(w->choices, key)) == NULL ||
-	    (c->engine != NO_ENGINE && c->seconds <= 0))
-		c = conv_cache_measured(w->choices, key);
+	c = conv_cache_find(w->choices, ALGORITHMS_SELECTED, key);
+	if (c == NULL || (c->engine != NO_ENGINE && c->seconds <= 0))
+		c = conv_cache_find(w->choices, ALGORITHMS_MEASURED, key);
 	if (c != NULL) {
 		v = *c;
 	} else if ((p = w->open(w, s)) != NULL) {
@@ -203,13 +203,14 @@ conv_select_plan(struct conv_algorithms *w, const struct conv_shape *s,
 	int fused = s->fusion != CONV_UNFUSED, tries = w->how & TUNE_MEASURE;
 	const struct engine_config *known;
 
-	if (conv_select_make(w, p, conv_cache_selected(w->choices, key),
-	    v) == 0)
+	if (conv_select_make(w, p, conv_cache_find(w->choices,
+	    ALGORITHMS_SELECTED, key), v) == 0)
 		return 0;
 	*v = (struct engine_config){ .engine = NO_ENGINE };
 	if (fused && (w->how & TUNE_UNFUSED))
 		return -1;
-	known = tries ? conv_cache_measured(w->choices, key) : NULL;
+	known = tries ? conv_cache_find(w->choices, ALGORITHMS_MEASURED, key) :
+	    NULL;
 	if (conv_select_make(w, p, known, v) == 0)
 		return 0;
 	if (fused && known != NULL && known->engine == NO_ENGINE) {
@@ -232,14 +233,14 @@ conv_select(struct conv_algorithms *w, const struct conv_shape *s)
 	int bad;
 
 	w->key(s, key);
-	was = conv_cache_selected(w->choices, key);
+	was = conv_cache_find(w->choices, ALGORITHMS_SELECTED, key);
 	if (s->fusion != CONV_UNFUSED && was != NULL &&
 	    was->engine == NO_ENGINE)
 		return NULL;
 	p = w->open(w, s);
 	bad = p == NULL || conv_select_plan(w, s, key, p, &v) != 0;
 	if (!bad || s->fusion != CONV_UNFUSED)
-		conv_cache_add(w->choices, key, &v);
+		conv_cache_add(w->choices, ALGORITHMS_SELECTED, key, &v);
 	if (!bad)
 		return p;
 	if (p != NULL)

@@ -44,7 +44,8 @@ struct conv_algorithms {
 	 * run: submit ${p} with x, w, y and workspace at ${at}.  Return -1
 	 * without a message if the driver refuses it.
 	 * seconds: return the seconds that the device takes for what
-	 * work(arg) submits to ${stream}, or -1 if it fails.
+	 * work(arg) submits to ${stream}, or -1 if it fails.  NULL: no
+	 * device, and TUNE_MEASURE is ignored.
 	 * busy: bytes of a fill that takes the device longer than the host
 	 * takes for a few launches; 0: launches take the host no time.
 	 */

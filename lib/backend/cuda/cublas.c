@@ -221,7 +221,7 @@ cublas_gemm(struct driver *d, struct gpu_stream *s,
 	cudaSetDevice(r->ordinal);
 	e = r->blas.cublasLtMatmul(r->blas_handle, p->what, &one, b, p->b, a,
 	    p->a, &before, c, p->c, c, p->c, &p->by, workspace, p->workspace,
-	    runtime_stream(s));
+	    s->at);
 	if (e != CUBLAS_STATUS_SUCCESS)
 		runtime_record_error(r, "a GEMM",
 		    r->blas.cublasLtGetStatusString(e));

@@ -78,7 +78,7 @@ cudnn_conv_run(struct conv_algorithms *w, struct conv_plan *p,
     struct gpu_stream *s, void *const at[4], const struct conv_operands *fused)
 {
 	(void)w;
-	return cudnn_plan_run(p, runtime_stream(s), at, fused) == NULL ? 0 : -1;
+	return cudnn_plan_run(p, s->at, at, fused) == NULL ? 0 : -1;
 }
 
 static double
@@ -114,8 +114,10 @@ cudnn_conv_set_ways(struct runtime *r)
 		.open = cudnn_conv_open_plan, .close = cudnn_conv_close_plan,
 		.candidates = cudnn_plan_candidates,
 		.use = cudnn_plan_of_choice,
-		.run = cudnn_conv_run, .seconds = cudnn_conv_seconds,
+		.run = cudnn_conv_run,
+		.seconds = r->ordinal >= 0 ? cudnn_conv_seconds : NULL,
 		.busy = BUSY, .tune = conv_tune, .norm = conv_tune_norm };
+	r->driver.algorithms = &r->algorithms;
 }
 
 struct conv_plan *
@@ -299,7 +301,7 @@ cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
 {
 	/* Only the cached variant pack of the plan changes. */
 	const char *why = cudnn_plan_run((struct conv_plan *)p,
-	    runtime_stream(s), at, beside);
+	    s->at, at, beside);
 
 	if (why != NULL)
 		runtime_record_error((struct runtime *)d, p->key, why);

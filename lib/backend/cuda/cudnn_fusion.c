@@ -29,19 +29,9 @@ cudnn_fusion_x_tensor(struct cudnn_fusion_build *b, int64_t uid,
 }
 
 static cudnnBackendDescriptor_t
-cudnn_fusion_y_tensor(struct cudnn_fusion_build *b)
+cudnn_fusion_operand(struct cudnn_fusion_build *b, int uid)
 {
-	return cudnn_graph_tensor(b->m, UID_Y,
-	    &(struct cudnn_shape){ b->s->type, b->s->n,
-		b->s->out, b->s->dims, b->s->to });
-}
-
-static cudnnBackendDescriptor_t
-cudnn_fusion_w_tensor(struct cudnn_fusion_build *b)
-{
-	return cudnn_graph_tensor(b->m, UID_W,
-		&(struct cudnn_shape){ b->s->type, b->s->out,
-		b->s->in / b->s->groups, b->s->dims, b->s->kernel });
+	return cudnn_graph_operand(b->m, b->s, uid);
 }
 
 /* A tensor with one value per channel. */
@@ -71,12 +61,10 @@ cudnn_fusion_pointwise(struct cudnn_fusion_build *b,
 {
 	cudnnBackendDescriptor_t how = cudnn_builder_create(b->m,
 	    CUDNN_BACKEND_POINTWISE_DESCRIPTOR), op;
-	cudnnDataType_t floats = CUDNN_DATA_FLOAT;
 
 	cudnn_builder_set(b->m, how, CUDNN_ATTR_POINTWISE_MODE,
 	    CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
-	cudnn_builder_set(b->m, how, CUDNN_ATTR_POINTWISE_MATH_PREC,
-	    CUDNN_TYPE_DATA_TYPE, 1, &floats);
+	cudnn_builder_set_float(b->m, how, CUDNN_ATTR_POINTWISE_MATH_PREC);
 	cudnn_builder_finish(b->m, how);
 	op = cudnn_builder_create(b->m,
 	    CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
@@ -117,7 +105,7 @@ static cudnnBackendDescriptor_t
 cudnn_fusion_norm(struct cudnn_fusion_build *b, enum gpu_type between)
 {
 	const struct conv_shape *s = b->s;
-	cudnnBackendDescriptor_t x = cudnn_fusion_x_tensor(b, UID_X, s->type);
+	cudnnBackendDescriptor_t x = cudnn_fusion_operand(b, UID_X);
 
 	x = cudnn_fusion_apply(b, CUDNN_POINTWISE_MUL, x,
 	    cudnn_fusion_channels(b, UID_SCALE, s->type, s->in), between);
@@ -134,12 +122,11 @@ cudnn_fusion_add_sums(struct cudnn_fusion_build *b,
 	cudnnBackendDescriptor_t op = cudnn_builder_create(b->m,
 	    CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
 	cudnnGenStatsMode_t mode = CUDNN_GENSTATS_SUM_SQSUM;
-	cudnnDataType_t floats = CUDNN_DATA_FLOAT;
 
 	cudnn_builder_set(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_MODE,
 	    CUDNN_TYPE_GENSTATS_MODE, 1, &mode);
-	cudnn_builder_set(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC,
-	    CUDNN_TYPE_DATA_TYPE, 1, &floats);
+	cudnn_builder_set_float(b->m, op,
+	    CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC);
 	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_XDESC,
 	    y);
 	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC,
@@ -153,12 +140,12 @@ cudnn_fusion_add_sums(struct cudnn_fusion_build *b,
 static void
 cudnn_fusion_add_forward(struct cudnn_fusion_build *b)
 {
-	cudnnBackendDescriptor_t y = cudnn_fusion_y_tensor(b), x;
+	cudnnBackendDescriptor_t y = cudnn_fusion_operand(b, UID_Y), x;
 
-	x = b->s->fusion == CONV_SUMS ? cudnn_fusion_x_tensor(b, UID_X,
-	    b->s->type) : cudnn_fusion_norm(b, GPU_F32);
+	x = b->s->fusion == CONV_SUMS ? cudnn_fusion_operand(b, UID_X) :
+	    cudnn_fusion_norm(b, GPU_F32);
 	b->op[b->ops++] = cudnn_graph_conv(b->m, b->s, x,
-	    cudnn_fusion_w_tensor(b), y);
+	    cudnn_fusion_operand(b, UID_W), y);
 	cudnn_fusion_add_sums(b, y);
 }
 
@@ -168,19 +155,24 @@ cudnn_fusion_add_weights(struct cudnn_fusion_build *b)
 	cudnnBackendDescriptor_t x = cudnn_fusion_norm(b, b->s->type);
 
 	b->op[b->ops++] = cudnn_graph_conv(b->m, b->s, x,
-	    cudnn_fusion_w_tensor(b), cudnn_fusion_y_tensor(b));
+	    cudnn_fusion_operand(b, UID_W), cudnn_fusion_operand(b, UID_Y));
 }
 
 /*
- * Append the gradients of scale and offset of the norm, and three outputs that
- * cuDNN requires here and we ignore (UID_IGNORED).
+ * Append the gradients of scale and offset of the norm, from ${given}: x, dx,
+ * mean, rstd and scale.  Also append three outputs that cuDNN requires here and
+ * we ignore (UID_IGNORED).
  */
 static void
 cudnn_fusion_add_norm_sums(struct cudnn_fusion_build *b,
-    cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t dx,
-    cudnnBackendDescriptor_t mean, cudnnBackendDescriptor_t rstd,
-    cudnnBackendDescriptor_t scale)
+    const cudnnBackendDescriptor_t given[5])
 {
+	static const cudnnBackendAttributeName_t used[] = {
+		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_X_DESC,
+		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DY_DESC,
+		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC,
+		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_INVSTD_DESC,
+		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_BN_SCALE_DESC };
 	static const cudnnBackendAttributeName_t made[] = {
 		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_SCALE_DESC,
 		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_BIAS_DESC,
@@ -189,21 +181,11 @@ cudnn_fusion_add_norm_sums(struct cudnn_fusion_build *b,
 		CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_BIAS };
 	cudnnBackendDescriptor_t op = cudnn_builder_create(b->m,
 	    CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR);
-	cudnnDataType_t floats = CUDNN_DATA_FLOAT;
 
-	cudnn_builder_set(b->m, op,
-	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC, CUDNN_TYPE_DATA_TYPE,
-	    1, &floats);
-	cudnn_builder_set_part(b->m, op,
-	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_X_DESC, x);
-	cudnn_builder_set_part(b->m, op,
-	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DY_DESC, dx);
-	cudnn_builder_set_part(b->m, op,
-	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC, mean);
-	cudnn_builder_set_part(b->m, op,
-	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_INVSTD_DESC, rstd);
-	cudnn_builder_set_part(b->m, op,
-	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_BN_SCALE_DESC, scale);
+	cudnn_builder_set_float(b->m, op,
+	    CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC);
+	for (int i = 0; i < 5; i++)
+		cudnn_builder_set_part(b->m, op, used[i], given[i]);
 	for (int i = 0; i < 5; i++)
 		cudnn_builder_set_part(b->m, op, made[i],
 		    cudnn_fusion_channels(b, i < 2 ? UID_SUM + i :
@@ -229,11 +211,11 @@ cudnn_fusion_add_data(struct cudnn_fusion_build *b)
 	    GPU_F32, s->in);
 	cudnnBackendDescriptor_t g = cudnn_fusion_x_tensor(b, b->inner++,
 	    GPU_F32);
-	cudnnBackendDescriptor_t dx = cudnn_fusion_x_tensor(b, UID_X, s->type),
+	cudnnBackendDescriptor_t dx = cudnn_fusion_operand(b, UID_X),
 	    op, v;
 
-	b->op[b->ops++] = cudnn_graph_conv(b->m, s, g, cudnn_fusion_w_tensor(b),
-	    cudnn_fusion_y_tensor(b));
+	b->op[b->ops++] = cudnn_graph_conv(b->m, s, g,
+	    cudnn_fusion_operand(b, UID_W), cudnn_fusion_operand(b, UID_Y));
 	v = cudnn_fusion_apply(b, CUDNN_POINTWISE_SUB, x, mean, GPU_F32);
 	v = cudnn_fusion_apply(b, CUDNN_POINTWISE_MUL, v, rstd, GPU_F32);
 	v = cudnn_fusion_apply(b, CUDNN_POINTWISE_MUL, v, scale, GPU_F32);
@@ -247,7 +229,8 @@ cudnn_fusion_add_data(struct cudnn_fusion_build *b)
 	cudnn_builder_set_part(b->m, op, CUDNN_ATTR_OPERATION_POINTWISE_DXDESC,
 	    dx);
 	cudnn_fusion_add(b, op);
-	cudnn_fusion_add_norm_sums(b, x, dx, mean, rstd, scale);
+	cudnn_fusion_add_norm_sums(b, (cudnnBackendDescriptor_t[]){ x, dx, mean,
+		rstd, scale });
 }
 
 cudnnBackendDescriptor_t

@@ -88,6 +88,15 @@ cudnn_builder_set_part(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
 }
 
 void
+cudnn_builder_set_float(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
+    cudnnBackendAttributeName_t name)
+{
+	cudnnDataType_t type = CUDNN_DATA_FLOAT;
+
+	cudnn_builder_set(m, d, name, CUDNN_TYPE_DATA_TYPE, 1, &type);
+}
+
+void
 cudnn_builder_finish(struct cudnn_builder *m, cudnnBackendDescriptor_t d)
 {
 	if (!m->wrong)
@@ -153,6 +162,19 @@ cudnn_graph_tensor(struct cudnn_builder *m, int64_t uid,
 	return d;
 }
 
+cudnnBackendDescriptor_t
+cudnn_graph_operand(struct cudnn_builder *m, const struct conv_shape *s,
+    int uid)
+{
+	const struct cudnn_shape shape[] = {
+		[UID_X] = { s->type, s->n, s->in, s->dims, s->from },
+		[UID_W] = { s->type, s->out, s->in / s->groups, s->dims,
+		    s->kernel },
+		[UID_Y] = { s->type, s->n, s->out, s->dims, s->to } };
+
+	return cudnn_graph_tensor(m, uid, &shape[uid]);
+}
+
 /*
  * Describe the window of a convolution.  Sums are fp32 for all storage types.
  */
@@ -161,7 +183,6 @@ cudnn_graph_window(struct cudnn_builder *m, const struct conv_shape *s)
 {
 	cudnnBackendDescriptor_t d = cudnn_builder_create(m,
 	    CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-	cudnnDataType_t sums = CUDNN_DATA_FLOAT;
 	cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
 	int64_t pad[3], stride[3], one[3] = { 1, 1, 1 };
 
@@ -171,8 +192,7 @@ cudnn_graph_window(struct cudnn_builder *m, const struct conv_shape *s)
 	}
 	cudnn_builder_set_int(m, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS,
 	    s->dims);
-	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE,
-	    CUDNN_TYPE_DATA_TYPE, 1, &sums);
+	cudnn_builder_set_float(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
 	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
 	    CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
 	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,
@@ -252,16 +272,11 @@ cudnn_graph_of_ops(struct cudnn_builder *m, const cudnnBackendDescriptor_t *op,
 cudnnBackendDescriptor_t
 cudnn_graph_of_conv(struct cudnn_builder *m, const struct conv_shape *s)
 {
-	const struct cudnn_shape x = { s->type, s->n, s->in, s->dims, s->from };
-	const struct cudnn_shape w = { s->type, s->out, s->in / s->groups,
-	    s->dims,
-		s->kernel };
-	const struct cudnn_shape y = { s->type, s->n, s->out, s->dims, s->to };
 	cudnnBackendDescriptor_t op;
 
 	if (s->fusion != CONV_UNFUSED)
 		return cudnn_graph_of_fused_conv(m, s);
-	op = cudnn_graph_conv(m, s, cudnn_graph_tensor(m, UID_X, &x),
-	    cudnn_graph_tensor(m, UID_W, &w), cudnn_graph_tensor(m, UID_Y, &y));
+	op = cudnn_graph_conv(m, s, cudnn_graph_operand(m, s, UID_X),
+	    cudnn_graph_operand(m, s, UID_W), cudnn_graph_operand(m, s, UID_Y));
 	return cudnn_graph_of_ops(m, &op, 1);
 }

@@ -41,7 +41,8 @@ void cudnn_builder_drop(struct cudnn_builder *m, int n);
  * Set attribute ${name} to ${n} values.
  *
  * cudnn_builder_set_int(m, d, name, value), cudnn_builder_set_part(m, d, name,
- * part): Set an attribute to one integer, or to one descriptor.
+ * part), cudnn_builder_set_float(m, d, name):
+ * Set an attribute to one integer, to one descriptor, or to the type float.
  *
  * cudnn_builder_finish(m, d):
  * Finalize the descriptor.
@@ -55,6 +56,8 @@ void cudnn_builder_set_int(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, int64_t value);
 void cudnn_builder_set_part(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t part);
+void cudnn_builder_set_float(struct cudnn_builder *m,
+    cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name);
 void cudnn_builder_finish(struct cudnn_builder *m, cudnnBackendDescriptor_t d);
 
 /*
@@ -82,9 +85,15 @@ struct cudnn_shape {
 	int dims;
 	const int *extent;
 };
-/* cudnn_graph_tensor(m, uid, s): return a tensor descriptor. */
+/*
+ * cudnn_graph_tensor(m, uid, s): return a tensor descriptor.
+ * cudnn_graph_operand(m, s, uid): return that of UID_X, UID_W or UID_Y of a
+ * convolution, in the storage type.
+ */
 cudnnBackendDescriptor_t cudnn_graph_tensor(struct cudnn_builder *m,
     int64_t uid, const struct cudnn_shape *s);
+cudnnBackendDescriptor_t cudnn_graph_operand(struct cudnn_builder *m,
+    const struct conv_shape *s, int uid);
 
 /*
  * cudnn_graph_conv(m, s, x, w, y):

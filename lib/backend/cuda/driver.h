@@ -29,6 +29,7 @@ struct driver;
 struct gpu_stream;
 struct gpu_event;
 struct gpu_graph;
+struct conv_algorithms;
 struct conv_plan;
 struct gemm_plan;
 
@@ -217,20 +218,13 @@ struct driver_calls {
 	void *(*stream_native)(struct driver *, struct gpu_stream *);
 	/* Bytes of device memory that are free.  NULL if unknown. */
 	size_t (*available)(struct driver *);
-
-	/*
-	 * The algorithm cache of convolutions: device_algorithms_text,
-	 * device_algorithms_read and device_tune. choices may be NULL: the
-	 * driver has no cache, and choose and tune must not be called.
-	 */
-	char *(*choices)(struct driver *, enum choices_kind which);
-	int (*choose)(struct driver *, enum choices_kind which,
-	    const char *what, const char *text, struct error *e);
-	void (*tune)(struct driver *, int how);
 };
 
 /* First member of the structure of each driver. */
-struct driver { const struct driver_calls *call; };
+struct driver {
+	const struct driver_calls *call;
+	struct conv_algorithms *algorithms;	/* conv_select.h */
+};
 
 /*
  * runtime_open(ordinal):

@@ -18,12 +18,6 @@ runtime_of(struct driver *d)
 	return (struct runtime *)d;
 }
 
-cudaStream_t
-runtime_stream(struct gpu_stream *s)
-{
-	return s->at;
-}
-
 void
 runtime_record_error(struct runtime *r, const char *what, const char *why)
 {
@@ -255,30 +249,6 @@ runtime_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
 		    s->at));
 }
 
-/* ---- the algorithm cache of convolutions ---- */
-
-static char *
-runtime_choices_of(struct driver *d, enum choices_kind which)
-{
-	return conv_cache_text(runtime_of(d)->algorithms.choices, which);
-}
-
-static int
-runtime_choose(struct driver *d, enum choices_kind which, const char *what,
-    const char *text, struct error *e)
-{
-	return conv_cache_read(runtime_of(d)->algorithms.choices, which, what,
-	    text, e);
-}
-
-static void
-runtime_tune(struct driver *d, int how)
-{
-	runtime_of(d)->algorithms.how = runtime_of(d)->ordinal >= 0 ? how :
-	    how & ~TUNE_MEASURE;	/* without a device nothing can be
-					 * timed */
-}
-
 /* ---- opening ---- */
 
 static void
@@ -299,9 +269,7 @@ runtime_close_driver(struct driver *d)
 	.conv_workspace = cudnn_conv_workspace, \
 	.conv_describe = cudnn_conv_describe, \
 	.gemm_new = cublas_gemm_new, .gemm_free = cublas_gemm_free, \
-	.gemm_workspace = cublas_gemm_workspace, \
-	.choices = runtime_choices_of, .choose = runtime_choose, \
-	.tune = runtime_tune
+	.gemm_workspace = cublas_gemm_workspace
 
 static const struct driver_calls calls = {
 	.name = "cuda", HOST_CALLS, .alloc = runtime_alloc,

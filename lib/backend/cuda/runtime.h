@@ -107,9 +107,6 @@ struct runtime *runtime_make_current(struct driver *d);
 void runtime_record_error(struct runtime *r, const char *what, const char *why);
 void runtime_check(struct runtime *r, const char *what, cudaError_t e);
 
-/* Return the CUDA stream of ${s}. */
-cudaStream_t runtime_stream(struct gpu_stream *s);
-
 /*
  * cudnn_open(r), cublas_open(r):
  * Load the library and create its handle for the device.  Return 0, or -1 after

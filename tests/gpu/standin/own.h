@@ -277,10 +277,6 @@ void standin_fill(struct driver *d, struct gpu_stream *t, void *to, int byte,
     size_t bytes);
 void standin_launch(struct driver *d, struct gpu_stream *t,
     const struct launch *l);
-char *standin_choices(struct driver *d, enum choices_kind which);
-int standin_choose(struct driver *d, enum choices_kind which, const char *what,
-    const char *text, struct error *e);
-void standin_tune(struct driver *d, int on);
 void standin_ways(struct standin *s);
 struct conv_plan *standin_conv_new(struct driver *d,
     const struct conv_shape *c);

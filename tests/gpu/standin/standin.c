@@ -244,8 +244,7 @@ static const struct driver_calls calls = {
 	standin_product_new, standin_product_free, standin_product_workspace,
 	standin_product,
 	standin_capture, standin_captured, standin_record_inside,
-	standin_graph_run, standin_graph_free, standin_native, NULL,
-	standin_choices, standin_choose, standin_tune
+	standin_graph_run, standin_graph_free, standin_native, NULL
 };
 
 struct driver *

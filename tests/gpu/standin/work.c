@@ -116,36 +116,6 @@ standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
 
 /* ---- convolutions and GEMMs ---- */
 
-char *
-standin_choices(struct driver *d, enum choices_kind which)
-{
-	struct standin *s = enter(d);
-	char *text = conv_cache_text(s->algorithms.choices, which);
-
-	leave(s);
-	return text;
-}
-
-int
-standin_choose(struct driver *d, enum choices_kind which, const char *what,
-    const char *text, struct error *e)
-{
-	struct standin *s = enter(d);
-	int bad = conv_cache_read(s->algorithms.choices, which, what, text, e);
-
-	leave(s);
-	return bad;
-}
-
-void
-standin_tune(struct driver *d, int how)
-{
-	struct standin *s = enter(d);
-
-	s->algorithms.how = how;
-	leave(s);
-}
-
 static void
 key_of(const struct conv_shape *c, char key[CONV_KEY])
 {
@@ -247,6 +217,7 @@ standin_ways(struct standin *s)
 		.open = open_plan, .close = close_plan,
 		.candidates = candidates, .use = use, .run = run,
 		.seconds = seconds, .tune = conv_tune, .norm = conv_tune_norm };
+	s->driver.algorithms = &s->algorithms;
 }
 
 struct conv_plan *
