@@ -346,30 +346,18 @@ struct frames {
 struct pool_window { int in[3], out[3], k[3], s[3], p[3]; };
 
 /*
- * Max pooling.  ${which} holds the tap of the maximum: one byte, or four if a
- * window has more than 256 taps.
+ * Max pooling, and average pooling.  ${which} holds the tap of the maximum: one
+ * byte, or four if a window has more than 256 taps.  ${cut}: divide by the
+ * number of taps inside the image instead of all taps.
  */
-struct maxpool {
-	struct image_grid image;		/* of y; backward: of dx */
+struct pooling {
+	struct image_grid image;	/* of y; backward: of dx */
 	struct pool_window window;
 	unsigned c;
 	const void *from;		/* x; backward: dy */
 	void *to;
-	void *which;
-	int large, accumulate;
-};
-
-/*
- * Average pooling.  ${cut}: divide by the number of taps inside the image
- * instead of all taps.
- */
-struct avgpool {
-	struct image_grid image;
-	struct pool_window window;
-	unsigned c;
-	const void *from;
-	void *to;
-	int cut, accumulate;
+	void *which;			/* average: NULL */
+	int large, cut, accumulate;
 };
 
 /* ---- depthwise convolutions ---- */
@@ -421,7 +409,7 @@ struct depth_sums {
  * a power of two, share a group.  They are adjacent in the block if ${near}.
  */
 struct softmax {
-	const void *x, *y, *dy;
+	const void *from, *y;		/* x, NULL; backward: dy, y */
 	void *to;
 	size_t groups;
 	unsigned members;

@@ -46,9 +46,8 @@ conv_packed(const struct task *t)
 		groups };
 }
 
-/* Return the bytes of packed weights, aligned. */
-static size_t
-cuda_conv_weights_bytes(const struct task *t)
+size_t
+conv_weights_bytes(const struct task *t)
 {
 	struct packed_shape p = conv_packed(t);
 
@@ -91,8 +90,8 @@ cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
 	return s;
 }
 
-static void
-cuda_conv_release(struct task *t)
+void
+conv_release(struct task *t)
 {
 	struct driver *d = cuda_of(t)->driver;
 	struct cuda_conv *c = t->priv;
@@ -128,13 +127,10 @@ cuda_conv_make_plan(struct task *t, enum conv_pass pass,
 struct packing *
 conv_packing(struct task *t)
 {
-	int depth = depthwise_is(t->op, &t->in[0]);
-
-	if (depth)
+	if (depthwise_is(t->op, &t->in[0]))
 		t->impl = &cuda_depthwise;
 	if (t->priv == NULL)
-		t->priv = xcalloc(1, depth ? sizeof(struct packing) :
-		    sizeof(struct cuda_conv));
+		t->priv = xcalloc(1, sizeof(struct cuda_conv));
 	return t->priv;
 }
 
@@ -154,7 +150,7 @@ cuda_conv_prepare(struct task *t)
 	for (int i = 0; i < PASSES; i++)
 		if (wanted[i] && c->plan[i] == NULL &&
 		    !cuda_conv_make_plan(t, (enum conv_pass)i, CONV_UNFUSED)) {
-			cuda_conv_release(t);
+			conv_release(t);
 			return -1;
 		}
 	return 0;
@@ -187,7 +183,7 @@ conv_fuse_norm(struct task *t, struct norm *n)
 	    CONV_NORMED)))
 		return 1;
 	c->norm = NULL;			/* still owned by the caller */
-	cuda_conv_release(t);
+	conv_release(t);
 	return 0;
 }
 
@@ -204,7 +200,7 @@ conv_fuse_sums(struct task *t)
 	c->sums = 1;
 	if (cuda_conv_make_plan(t, CONV_FORWARD, CONV_SUMS))
 		return 1;
-	cuda_conv_release(t);
+	conv_release(t);
 	return 0;
 }
 
@@ -239,23 +235,32 @@ cuda_conv_kept(const struct task *t)
 {
 	const struct cuda_conv *c = t->priv;
 
-	return cuda_conv_weights_bytes(t) * (c->plan[CONV_WEIGHTS] != NULL ? 2 :
+	return conv_weights_bytes(t) * (c->plan[CONV_WEIGHTS] != NULL ? 2 :
 	    1);
 }
 
 static void *
 cuda_conv_gradient_of(const struct task *t)
 {
-	return (char *)t->packed_weights + cuda_conv_weights_bytes(t);
+	return (char *)t->packed_weights + conv_weights_bytes(t);
 }
 
-static size_t
-cuda_conv_norm_saved_at(const struct task *t)
+/* Offsets in saved and in scratch memory. */
+struct cuda_conv_layout { size_t norm_saved, behind, sums, norm_scratch; };
+
+static struct cuda_conv_layout
+cuda_conv_layout_of(const struct task *t)
 {
 	const struct cuda_conv *c = t->priv;
+	struct cuda_conv_layout l;
 
-	return c->sums ? round_up(2 * (size_t)cuda_padded(t->out.c) *
+	l.norm_saved = c->sums ? round_up(2 * (size_t)cuda_padded(t->out.c) *
 	    sizeof(float), ALIGN) : 0;
+	l.behind = round_up(c->workspace, ALIGN);
+	l.sums = l.behind + round_up(cuda_bytes(cuda_of(t), &t->in[0]), ALIGN);
+	l.norm_scratch = l.sums + round_up(5 * (size_t)cuda_padded(t->in[0].c) *
+	    sizeof(float), ALIGN);
+	return l;
 }
 
 static size_t
@@ -263,7 +268,7 @@ cuda_conv_saved(const struct task *t)
 {
 	const struct cuda_conv *c = t->priv;
 
-	return cuda_conv_norm_saved_at(t) + (c->norm != NULL ?
+	return cuda_conv_layout_of(t).norm_saved + (c->norm != NULL ?
 	    cuda_norm_saved(c->norm) : 0);
 }
 
@@ -274,38 +279,15 @@ conv_sums(const struct task *t)
 }
 
 static size_t
-cuda_conv_behind_at(const struct task *t)
-{
-	const struct cuda_conv *c = t->priv;
-
-	return round_up(c->workspace, ALIGN);
-}
-
-static size_t
-cuda_conv_behind_sums_at(const struct task *t)
-{
-	return cuda_conv_behind_at(t) + round_up(cuda_bytes(cuda_of(t),
-	    &t->in[0]), ALIGN);
-}
-
-static size_t
-cuda_conv_norm_scratch_at(const struct task *t)
-{
-	return cuda_conv_behind_sums_at(t) + round_up(5 *
-	    (size_t)cuda_padded(t->in[0].c) * sizeof(float), ALIGN);
-}
-
-static size_t
 cuda_conv_scratch(const struct task *t)
 {
 	const struct cuda_conv *c = t->priv;
-	size_t bytes = cuda_conv_behind_at(t), sums = 0;
+	const struct cuda_conv_layout l = cuda_conv_layout_of(t);
+	size_t bytes = c->norm == NULL ? l.behind :
+	    l.norm_scratch + cuda_norm_scratch(c->norm);
+	size_t sums = c->plan[CONV_WEIGHTS] != NULL && t->op->conv.bias ?
+	    rows_bias_scratch(cuda_of(t), &t->out) : 0;
 
-	if (c->norm != NULL)
-		bytes = cuda_conv_norm_scratch_at(t) +
-		    cuda_norm_scratch(c->norm);
-	if (c->plan[CONV_WEIGHTS] != NULL && t->op->conv.bias)
-		sums = rows_bias_scratch(cuda_of(t), &t->out);
 	return sums > bytes ? sums : bytes;
 }
 
@@ -326,11 +308,11 @@ cuda_conv_run(struct task *t, enum conv_pass pass, const void *x, void *w,
 static void
 cuda_conv_forward_normed(struct task *t, const struct norm *n)
 {
-	char *saved = (char *)t->saved + cuda_conv_norm_saved_at(t);
+	const struct cuda_conv_layout l = cuda_conv_layout_of(t);
+	char *saved = (char *)t->saved + l.norm_saved;
 	struct conv_operands b;
 
-	cuda_norm_statistics(n, saved,
-	    (char *)t->scratch + cuda_conv_norm_scratch_at(t));
+	cuda_norm_statistics(n, saved, (char *)t->scratch + l.norm_scratch);
 	b = cuda_norm_operands(n, saved, 0);
 	b.sums = conv_sums(t);
 	cuda_conv_run(t, CONV_FORWARD, n->bn->x[0], t->packed_weights, t->y,
@@ -359,17 +341,15 @@ cuda_conv_forward(struct task *t)
 static void
 cuda_conv_backward_normed(struct task *t, const struct norm *n)
 {
-	char *saved = (char *)t->saved + cuda_conv_norm_saved_at(t);
-	char *scratch = t->scratch;
-	void *dw = cuda_conv_gradient_of(t),
-	    *behind = scratch + cuda_conv_behind_at(t);
+	const struct cuda_conv_layout l = cuda_conv_layout_of(t);
+	char *saved = (char *)t->saved + l.norm_saved, *scratch = t->scratch;
+	void *dw = cuda_conv_gradient_of(t), *behind = scratch + l.behind;
 	struct conv_operands b = cuda_norm_operands(n, saved, 1);
 
-	b.sums = (float *)(scratch + cuda_conv_behind_sums_at(t));
+	b.sums = (float *)(scratch + l.sums);
 	b.ignored = b.sums + 2 * cuda_padded(t->in[0].c);
 	cuda_conv_run(t, CONV_DATA, behind, t->packed_weights, t->dy, &b);
-	cuda_norm_back(n, saved, scratch + cuda_conv_norm_scratch_at(t), b.sums,
-	    behind);
+	cuda_norm_back(n, saved, scratch + l.norm_scratch, b.sums, behind);
 	if (!t->needs_weight_grad)
 		return;
 	b = cuda_norm_operands(n, saved, 0);
@@ -401,7 +381,7 @@ cuda_conv_backward(struct task *t)
 
 const struct op_impl cuda_conv = { .reads = READS_X_DW,
     .prepare = cuda_conv_prepare,
-	.release = cuda_conv_release, .saved = cuda_conv_saved,
+	.release = conv_release, .saved = cuda_conv_saved,
 	.scratch = cuda_conv_scratch, .packed_bytes = cuda_conv_kept,
 	.forward = cuda_conv_forward, .backward = cuda_conv_backward,
 	.describe = cuda_conv_describe };

@@ -36,6 +36,13 @@ int depthwise_is(const struct op *op, const struct dims *in);
 /* Operator of depthwise convolutions, used instead of cuda_conv. */
 extern const struct op_impl cuda_depthwise;
 
+/*
+ * conv_release(t): release of struct op_impl, for all convolutions.
+ * conv_weights_bytes(t): return the bytes of packed weights, aligned.
+ */
+void conv_release(struct task *t);
+size_t conv_weights_bytes(const struct task *t);
+
 /* conv_taps(op): return the number of taps of its kernel. */
 static inline unsigned
 conv_taps(const struct op *op)

@@ -5,19 +5,17 @@
  * measured.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/rows.h"
-#include "base/number.h"
 
 /*
  * Blocks of the weight gradient: eight for each of 132 multiprocessors.  The
  * order of its sums depends on BLOCKS and on ITEMS, the least number of strips
  * per thread where there are enough.
  */
-enum { ALIGN = 256, BLOCKS = 1056, ITEMS = 8, ACROSS = 32 };
+enum { BLOCKS = 1056, ITEMS = 8, ACROSS = 32 };
 
 int
 depthwise_is(const struct op *op, const struct dims *in)
@@ -25,32 +23,7 @@ depthwise_is(const struct op *op, const struct dims *in)
 	return op->conv.groups == in->c && op->out == in->c && in->c > 1;
 }
 
-/* Return the window of ${op} for these input and output shapes. */
-static struct pool_window
-cuda_depthwise_window_of(const struct op *op, const struct dims *in,
-    const struct dims *out)
-{
-	return (struct pool_window){ { in->t, in->h, in->w },
-		{ out->t, out->h, out->w },
-		{ op->k[0], op->k[1], op->k[2] },
-		{ op->s[0], op->s[1], op->s[2] },
-		{ op->p[0], op->p[1], op->p[2] } };
-}
-
-/* ---- memory: packed weights; partial sums ---- */
-
-static size_t
-cuda_depthwise_weights_bytes(const struct task *t)
-{
-	return round_up((size_t)cuda_padded(t->out.c) * conv_taps(t->op) *
-	    cuda_size(cuda_of(t)->type), ALIGN);
-}
-
-static size_t
-cuda_depthwise_min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+/* ---- memory: partial sums ---- */
 
 /* Split the weight gradient into ${*parts} partial sums. */
 static struct depth_sums
@@ -58,7 +31,7 @@ cuda_depthwise_sums_of(const struct task *t, unsigned *parts)
 {
 	const struct op *op = t->op;
 	struct depth_sums a =
-	    { .window = cuda_depthwise_window_of(op, &t->in[0], &t->out),
+	    { .window = cuda_window_of(op, &t->in[0], &t->out),
 		.c = (unsigned)cuda_padded(t->out.c),
 		.channels = (unsigned)t->out.c };
 	unsigned vectors = a.c / cuda_lanes(cuda_of(t)->type);
@@ -72,9 +45,9 @@ cuda_depthwise_sums_of(const struct task *t, unsigned *parts)
 	a.items = (unsigned)(t->out.n * t->out.t * t->out.h) * a.strips;
 	largest = cuda_pieces(a.items, (size_t)(DEPTH_THREADS / a.across) *
 	    ITEMS);
-	*parts = BLOCKS / (unsigned)cuda_depthwise_min(BLOCKS,
+	*parts = BLOCKS / (unsigned)cuda_min(BLOCKS,
 	    a.tiles * a.sets);
-	a.per = cuda_pieces(a.items, cuda_depthwise_min(*parts, largest));
+	a.per = cuda_pieces(a.items, cuda_min(*parts, largest));
 	*parts = cuda_pieces(a.items, a.per);
 	return a;
 }
@@ -92,12 +65,10 @@ cuda_depthwise_parts_bytes(const struct task *t)
 static size_t
 cuda_depthwise_scratch(const struct task *t)
 {
-	size_t bytes = t->needs_weight_grad ? cuda_depthwise_parts_bytes(t) : 0,
-	    sums;
+	size_t sums = t->needs_weight_grad && t->op->conv.bias ?
+	    rows_bias_scratch(cuda_of(t), &t->out) : 0;
+	size_t bytes = t->needs_weight_grad ? cuda_depthwise_parts_bytes(t) : 0;
 
-	sums = t->needs_weight_grad && t->op->conv.bias ?
-	    rows_bias_scratch(cuda_of(t), &t->out) :
-	    0;
 	return sums > bytes ? sums : bytes;
 }
 
@@ -134,7 +105,7 @@ cuda_depthwise_run(struct task *t, int kernel, struct depth a,
 static void
 cuda_depthwise_forward(struct task *t)
 {
-	struct depth a = { .window = cuda_depthwise_window_of(t->op, &t->in[0],
+	struct depth a = { .window = cuda_window_of(t->op, &t->in[0],
 	    &t->out),
 		.x = t->x[0], .y = t->y };
 
@@ -156,11 +127,11 @@ cuda_depthwise_run_data(struct task *t)
 		.accumulate = t->accumulate[0] };
 
 	if (op->s[0] != 1 || op->s[1] != 1 || op->s[2] != 1) {
-		a.window = cuda_depthwise_window_of(op, &t->in[0], &t->out);
+		a.window = cuda_window_of(op, &t->in[0], &t->out);
 		cuda_depthwise_run(t, GPU_DEPTH_BACK, a, &t->in[0], 1, &t->out);
 		return;
 	}
-	a.window = cuda_depthwise_window_of(op, &t->out, &t->in[0]);
+	a.window = cuda_window_of(op, &t->out, &t->in[0]);
 	a.turned = 1;
 	for (int i = 0; i < 3; i++)
 		a.window.p[i] = op->k[i] - 1 - op->p[i];
@@ -208,20 +179,9 @@ cuda_depthwise_describe(const struct task *t, char *text, size_t size)
 	snprintf(text, size, "depthwise");
 }
 
-static void
-cuda_depthwise_release(struct task *t)
-{
-	struct packing *p = t->priv;
-
-	if (p != NULL)
-		free(p->member);
-	free(p);
-	t->priv = NULL;
-}
-
 const struct op_impl cuda_depthwise = { .reads = READS_X_DW,
-    .release = cuda_depthwise_release,
+	.release = conv_release,
 	.scratch = cuda_depthwise_scratch,
-	.packed_bytes = cuda_depthwise_weights_bytes,
+	.packed_bytes = conv_weights_bytes,
 	.forward = cuda_depthwise_forward, .backward = cuda_depthwise_backward,
 	.describe = cuda_depthwise_describe };

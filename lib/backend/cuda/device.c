@@ -49,19 +49,18 @@ cuda_copy(struct cuda *c, void *to, const void *from, size_t bytes)
 	c->driver->call->copy(c->driver, c->stream, to, from, bytes);
 }
 
-/* Set device memory to ${byte} on the compute stream. */
+/* Set device memory to 0 on the compute stream. */
 static void
-cuda_fill(struct cuda *c, void *to, int byte, size_t bytes)
+cuda_clear(struct cuda *c, void *to, size_t bytes)
 {
-	c->driver->call->fill(c->driver, c->stream, to, byte, bytes);
+	c->driver->call->fill(c->driver, c->stream, to, 0, bytes);
 }
 
 void
 cuda_clear_padding(struct cuda *c, void *x, const struct dims *d)
 {
 	if (d->c % 8 != 0)
-		c->driver->call->fill(c->driver, c->stream, x, 0,
-		    cuda_bytes(c, d));
+		cuda_clear(c, x, cuda_bytes(c, d));
 }
 
 void
@@ -177,7 +176,7 @@ cuda_device_alloc(struct device *d, size_t bytes)
 
 	if (p != NULL) {
 		/* The memory must be zero for all streams, so wait. */
-		cuda_fill(c, p, 0, bytes);
+		cuda_clear(c, p, bytes);
 		cuda_wait(c);
 	}
 	return p;
@@ -238,12 +237,6 @@ cuda_device_download(struct device *d, void *host, const void *w, size_t bytes)
 }
 
 static void
-cuda_device_prefetch(struct device *d, void *to, const void *host, size_t bytes)
-{
-	cuda_copy((struct cuda *)d, to, host, bytes);
-}
-
-static void
 cuda_device_copy(struct device *d, void *to, const void *from, size_t bytes)
 {
 	cuda_copy((struct cuda *)d, to, from, bytes);
@@ -260,7 +253,7 @@ static const struct memory_ops cuda_memory = {
 	.alloc_host = cuda_device_alloc_host,
 	.free_host = cuda_device_free_host, .put = cuda_put, .get = cuda_get,
 	.upload = cuda_device_upload, .download = cuda_device_download,
-	.copy = cuda_device_copy, .upload_async = cuda_device_prefetch,
+	.copy = cuda_device_copy, .upload_async = cuda_device_copy,
 };
 
 static const struct stream_ops cuda_stream = {

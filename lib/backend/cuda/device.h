@@ -2,11 +2,18 @@
 #define BACKEND_CUDA_DEVICE_H
 
 /*
- * Entry points for NAME_body.cu, included after the bodies.
+ * Entry points for NAME_body.cu, and the headers and loads that bodies use.
  * NAME_KERNELS(DEVICE_KERNEL) defines a __global__ function for each kernel and
  * type, and the array code_name of the three functions, which kernels.c refers
  * to.  DEVICE_FLOATS does the same for kernels with one body for all types.
  */
+
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/stored.h"
+#include "backend/cuda/walk.h"
+
+#define BODIES "backend/cuda/flat_body.h"
+#include "backend/cuda/each_type.h"
 
 /* A file may define this before including the header, to require more than one
  * block per multiprocessor. */

@@ -7,47 +7,32 @@
 /* ---- dropout: the microbatch has the global clip numbers ---- */
 
 static void
-cuda_run_dropout(struct task *t, const void *from, void *to, int accumulate)
+cuda_run_dropout(struct task *t, int back)
 {
 	struct cuda *c = cuda_of(t);
-	size_t n = cuda_count(&t->out), bytes = n * cuda_size(c->type);
-	struct dropout a = { .from = from, .to = to, .clip = t->feed->clip,
+	const struct flow f = cuda_flow_of(t, back);
+	size_t n = cuda_count(&t->out);
+	struct dropout a = { .from = f.from, .to = f.to, .clip = t->feed->clip,
 		.n = n, .positions = dims_positions(&t->out),
 		.c = (unsigned)t->out.c, .vectors =
 		    (unsigned)cuda_padded(t->out.c) / cuda_lanes(c->type),
 		.values = t->values,
 		.index = (uint32_t)t->index, .rate = t->op->dropout.rate,
 		.factor = (float)(1 / (1 - t->op->dropout.rate)),
-		.accumulate = accumulate };
+		.accumulate = f.accumulate };
 	struct launch k = CUDA_KERNEL(c, GPU_DROPOUT, cuda_pieces(n, THREADS *
 	    cuda_lanes(c->type)), 1, a);
 
+	if (!back && !t->training) {
+		cuda_copy(c, f.to, f.from, cuda_bytes(c, f.out));
+		return;
+	}
 	cuda_reads(&k, a.clip, (size_t)t->out.n * sizeof(*a.clip));
 	cuda_reads(&k, a.values, sizeof(*a.values));
-	cuda_reads(&k, from, bytes);
-	cuda_touches(&k, to, bytes, accumulate);
-	cuda_launch(c, &k);
+	cuda_flow_launch(c, &k, &f);
 }
 
-static void
-cuda_dropout_forward(struct task *t)
-{
-	if (t->training)
-		cuda_run_dropout(t, t->x[0], t->y, 0);
-	else
-		cuda_copy(cuda_of(t), t->y, t->x[0], cuda_bytes(cuda_of(t),
-		    &t->out));
-}
-
-static void
-cuda_dropout_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cuda_run_dropout(t, t->dy, t->dx[0], t->accumulate[0]);
-}
-
-const struct op_impl cuda_dropout = { .forward = cuda_dropout_forward,
-	.backward = cuda_dropout_backward };
+CUDA_PASSES(dropout, .reads = 0);
 
 /* ---- softmax ---- */
 
@@ -134,47 +119,25 @@ cuda_softmax_of(const struct task *t)
 }
 
 static void
-cuda_softmax_forward(struct task *t)
+cuda_run_softmax(struct task *t, int back)
 {
 	struct cuda *c = cuda_of(t);
+	const struct flow f = cuda_flow_of(t, back);
 	struct softmax a = cuda_softmax_of(t);
-	size_t bytes = cuda_bytes(c, &t->out);
-	struct launch k = CUDA_KERNEL(c, GPU_SOFTMAX, cuda_pieces(a.groups,
-	    (size_t)(THREADS / a.lanes)), 1, a);
+	struct launch k = CUDA_KERNEL(c, back ? GPU_SOFTMAX_BACK : GPU_SOFTMAX,
+	    cuda_pieces(a.groups, (size_t)(THREADS / a.lanes)), 1, a);
 
-	a.x = t->x[0];
-	a.to = t->y;
-	cuda_clear_padding(c, t->y, &t->out);
-	cuda_reads(&k, a.x, bytes);
-	cuda_writes(&k, a.to, bytes);
-	cuda_launch(c, &k);
-}
-
-static void
-cuda_softmax_backward(struct task *t)
-{
-	struct cuda *c = cuda_of(t);
-	struct softmax a = cuda_softmax_of(t);
-	size_t bytes = cuda_bytes(c, &t->out);
-	struct launch k = CUDA_KERNEL(c, GPU_SOFTMAX_BACK, cuda_pieces(a.groups,
-	    (size_t)(THREADS / a.lanes)), 1, a);
-
-	if (t->dx[0] == NULL)
-		return;
-	a.y = t->y;
-	a.dy = t->dy;
-	a.to = t->dx[0];
-	a.accumulate = t->accumulate[0];
+	a.from = f.from;
+	a.y = back ? t->y : NULL;
+	a.to = f.to;
+	a.accumulate = f.accumulate;
 	if (!a.accumulate)
-		cuda_clear_padding(c, a.to, &t->out);
-	cuda_reads(&k, a.y, bytes);
-	cuda_reads(&k, a.dy, bytes);
-	cuda_touches(&k, a.to, bytes, a.accumulate);
-	cuda_launch(c, &k);
+		cuda_clear_padding(c, a.to, f.out);
+	cuda_reads(&k, a.y, cuda_bytes(c, &t->out));
+	cuda_flow_launch(c, &k, &f);
 }
 
-const struct op_impl cuda_softmax = { .forward = cuda_softmax_forward,
-	.backward = cuda_softmax_backward, .reads = READS_Y };
+CUDA_PASSES(softmax, .reads = READS_Y);
 
 /* ---- loss ---- */
 

@@ -61,21 +61,6 @@ OF(dropout)(const struct dropout *a, struct block b)
 
 /* ---- softmax ---- */
 
-/*
- * Return the group of thread ${i}, or SIZE_MAX if there is none, and store its
- * lane.
- */
-INLINE size_t
-OF(softmax_group)(const struct softmax *a, struct block b, int i, int *lane)
-{
-	int across = b.threads / a->lanes, which = a->near ? i / a->lanes :
-	    i % across;
-	size_t g = (size_t)b.x * (size_t)across + (size_t)which;
-
-	*lane = a->near ? i % a->lanes : i / across;
-	return g < a->groups ? g : SIZE_MAX;
-}
-
 /* Return the offset of number ${i} of three axes. */
 INLINE size_t
 OF(softmax_offset)(size_t i, const unsigned *size, const size_t *stride)
@@ -86,12 +71,29 @@ OF(softmax_offset)(size_t i, const unsigned *size, const size_t *stride)
 	return at + i % size[0] * stride[1] + i / size[0] * stride[0];
 }
 
-/* Return the offset of group ${g}. */
-INLINE size_t
-OF(softmax_first)(const struct softmax *a, size_t g)
+/*
+ * A thread of a group: its lane, the offset of the group, and the first member
+ * that it visits, a->members if there is no group.
+ */
+struct OF(softmax_part) { int lane; unsigned first; size_t at; };
+
+INLINE struct OF(softmax_part)
+OF(softmax_part_of)(const struct softmax *a, struct block b, int i)
 {
-	return OF(softmax_offset)(g, a->group_size, a->group_stride);
+	int across = b.threads / a->lanes, which = a->near ? i / a->lanes :
+	    i % across;
+	size_t g = (size_t)b.x * (size_t)across + (size_t)which;
+	struct OF(softmax_part) p;
+
+	p.lane = a->near ? i % a->lanes : i / across;
+	p.first = g < a->groups ? (unsigned)p.lane : a->members;
+	p.at = OF(softmax_offset)(g, a->group_size, a->group_stride);
+	return p;
 }
+
+/* Loop over the members ${m} that thread ${p} visits. */
+#define EACH_MEMBER(m, p) \
+	for (unsigned m = (p).first; m < a->members; m += (unsigned)a->lanes)
 
 /* Return the offset of member ${m} in its group. */
 INLINE size_t
@@ -110,11 +112,9 @@ OF(softmax_fold)(const struct softmax *a, struct block b, float *v,
 {
 	for (int half = a->lanes / 2; half > 0; half /= 2)
 		EACH_THREAD(i) {
-			int lane, by = a->near ? half : half * (b.threads /
-			    a->lanes);
+			int by = a->near ? half : half * (b.threads / a->lanes);
 
-			OF(softmax_group)(a, b, i, &lane);
-			if (lane < half)
+			if (OF(softmax_part_of)(a, b, i).lane < half)
 				v[i] = !largest ? v[i] + v[i + by] :
 				    v[i + by] > v[i] ? v[i + by] : v[i];
 		}
@@ -133,45 +133,36 @@ OF(softmax)(const struct softmax *a, struct block b)
 {
 	SHARED(float, top, THREADS);
 	SHARED(float, sum, THREADS);
-	const S *x = (const S *)a->x;
+	const S *x = (const S *)a->from;
 
 	EACH_THREAD(i) {
-		int lane;
-		size_t g = OF(softmax_group)(a, b, i, &lane);
-		size_t at = OF(softmax_first)(a, g);
+		struct OF(softmax_part) p = OF(softmax_part_of)(a, b, i);
 
 		top[i] = -INFINITY;
-		for (unsigned m = (unsigned)lane; m < a->members &&
-		    g != SIZE_MAX; m += (unsigned)a->lanes) {
-			float v = OF(widen)(x[at + OF(softmax_member)(a, m)]);
+		EACH_MEMBER(m, p) {
+			float v = OF(widen)(x[p.at + OF(softmax_member)(a, m)]);
 
 			top[i] = v > top[i] ? v : top[i];
 		}
 	}
 	OF(softmax_fold)(a, b, top, 1);
 	EACH_THREAD(i) {
-		int lane;
-		size_t g = OF(softmax_group)(a, b, i, &lane);
-		size_t at = OF(softmax_first)(a, g);
+		struct OF(softmax_part) p = OF(softmax_part_of)(a, b, i);
 		float largest = top[OF(softmax_zero)(a, b, i)], s = 0;
 
-		for (unsigned m = (unsigned)lane; m < a->members &&
-		    g != SIZE_MAX; m += (unsigned)a->lanes)
-			s += expf(OF(widen)(x[at + OF(softmax_member)(a, m)]) -
-			    largest);
+		EACH_MEMBER(m, p)
+			s += expf(OF(widen)(x[p.at + OF(softmax_member)(a,
+			    m)]) - largest);
 		sum[i] = s;
 	}
 	OF(softmax_fold)(a, b, sum, 0);
 	EACH_THREAD(i) {
-		int lane;
-		size_t g = OF(softmax_group)(a, b, i, &lane);
-		size_t at = OF(softmax_first)(a, g);
+		struct OF(softmax_part) p = OF(softmax_part_of)(a, b, i);
 		float largest = top[OF(softmax_zero)(a, b, i)];
 		float all = sum[OF(softmax_zero)(a, b, i)];
 
-		for (unsigned m = (unsigned)lane; m < a->members &&
-		    g != SIZE_MAX; m += (unsigned)a->lanes) {
-			size_t j = at + OF(softmax_member)(a, m);
+		EACH_MEMBER(m, p) {
+			size_t j = p.at + OF(softmax_member)(a, m);
 
 			((S *)a->to)[j] = OF(narrow)(expf(OF(widen)(x[j]) -
 			    largest) / all);
@@ -184,17 +175,14 @@ BODY
 OF(softmax_back)(const struct softmax *a, struct block b)
 {
 	SHARED(float, dot, THREADS);
-	const S *y = (const S *)a->y, *dy = (const S *)a->dy;
+	const S *y = (const S *)a->y, *dy = (const S *)a->from;
 
 	EACH_THREAD(i) {
-		int lane;
-		size_t g = OF(softmax_group)(a, b, i, &lane);
-		size_t at = OF(softmax_first)(a, g);
+		struct OF(softmax_part) p = OF(softmax_part_of)(a, b, i);
 		float s = 0;
 
-		for (unsigned m = (unsigned)lane; m < a->members &&
-		    g != SIZE_MAX; m += (unsigned)a->lanes) {
-			size_t j = at + OF(softmax_member)(a, m);
+		EACH_MEMBER(m, p) {
+			size_t j = p.at + OF(softmax_member)(a, m);
 
 			s = fmaf(OF(widen)(y[j]), OF(widen)(dy[j]), s);
 		}
@@ -202,14 +190,11 @@ OF(softmax_back)(const struct softmax *a, struct block b)
 	}
 	OF(softmax_fold)(a, b, dot, 0);
 	EACH_THREAD(i) {
-		int lane;
-		size_t g = OF(softmax_group)(a, b, i, &lane);
-		size_t at = OF(softmax_first)(a, g);
+		struct OF(softmax_part) p = OF(softmax_part_of)(a, b, i);
 		float s = dot[OF(softmax_zero)(a, b, i)];
 
-		for (unsigned m = (unsigned)lane; m < a->members &&
-		    g != SIZE_MAX; m += (unsigned)a->lanes) {
-			size_t j = at + OF(softmax_member)(a, m);
+		EACH_MEMBER(m, p) {
+			size_t j = p.at + OF(softmax_member)(a, m);
 			S *to = (S *)a->to + j;
 			float v = OF(widen)(y[j]) * (OF(widen)(dy[j]) - s);
 
@@ -218,6 +203,8 @@ OF(softmax_back)(const struct softmax *a, struct block b)
 		}
 	}
 }
+
+#undef EACH_MEMBER
 
 /* ---- losses: one block per clip, computed in double ---- */
 

@@ -16,100 +16,55 @@ cuda_image_of(const struct cuda *c, const struct dims *d, unsigned flat)
 		(unsigned)plane };
 }
 
+/* Return the blocks of ${m} for images of shape ${d}. */
 static unsigned
-cuda_image_count(const struct dims *d)
+cuda_image_blocks(const struct image_grid *m, const struct dims *d)
 {
-	return (unsigned)d->n * (unsigned)d->t;
+	return (unsigned)(d->n * d->t) * m->pieces;
 }
 
 /* ---- shift ---- */
 
 static void
-cuda_run_shift(struct task *t, const void *from, void *to, int sign,
-    int accumulate)
+cuda_run_shift(struct task *t, int back)
 {
 	struct cuda *c = cuda_of(t);
-	struct shift a = { .image = cuda_image_of(c, &t->out, FLAT),
-		.from = from, .to = to, .t = (unsigned)t->out.t,
+	const struct flow f = cuda_flow_of(t, back);
+	struct shift a = { .image = cuda_image_of(c, f.out, FLAT),
+		.from = f.from, .to = f.to, .t = (unsigned)t->out.t,
 		.c = (unsigned)cuda_padded(t->out.c),
 		.fold = (unsigned)(t->out.c / t->op->shift.fold),
-		.past = t->op->shift.past, .sign = sign,
-		.accumulate = accumulate };
+		.past = t->op->shift.past, .sign = back ? -1 : 1,
+		.accumulate = f.accumulate };
 	struct launch k = CUDA_KERNEL(c, GPU_SHIFT,
-	    cuda_image_count(&t->out) * a.image.pieces, 1, a);
+	    cuda_image_blocks(&a.image, f.out), 1, a);
 
-	cuda_reads(&k, from, cuda_bytes(c, &t->out));
-	cuda_touches(&k, to, cuda_bytes(c, &t->out), accumulate);
-	cuda_launch(c, &k);
+	cuda_flow_launch(c, &k, &f);
 }
 
-static void
-cuda_shift_forward(struct task *t)
-{
-	cuda_run_shift(t, t->x[0], t->y, 1, 0);
-}
-
-static void
-cuda_shift_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cuda_run_shift(t, t->dy, t->dx[0], -1, t->accumulate[0]);
-}
-
-const struct op_impl cuda_shift = { .forward = cuda_shift_forward,
-	.backward = cuda_shift_backward };
+CUDA_PASSES(shift, .reads = 0);
 
 /* ---- frames ---- */
 
 static void
-cuda_run_frames(struct task *t, const void *from, void *to, int back)
+cuda_run_frames(struct task *t, int back)
 {
 	struct cuda *c = cuda_of(t);
-	const struct dims *in = back ? &t->out : &t->in[0];
-	const struct dims *out = back ? &t->in[0] : &t->out;
-	struct frames a = { .image = cuda_image_of(c, out, FLAT),
-		.from = from, .to = to, .few = (unsigned)t->out.t,
+	const struct flow f = cuda_flow_of(t, back);
+	struct frames a = { .image = cuda_image_of(c, f.out, FLAT),
+		.from = f.from, .to = f.to, .few = (unsigned)t->out.t,
 		.all = (unsigned)t->in[0].t, .step = t->op->frames.step,
 		.first = t->op->frames.first, .spread = t->op->frames.spread,
-		.back = back,
-		.accumulate = back && t->accumulate[0] };
-	struct launch k = CUDA_KERNEL(c, GPU_FRAMES, cuda_image_count(out) *
-	    a.image.pieces, 1, a);
+		.back = back, .accumulate = f.accumulate };
+	struct launch k = CUDA_KERNEL(c, GPU_FRAMES,
+	    cuda_image_blocks(&a.image, f.out), 1, a);
 
-	cuda_reads(&k, from, cuda_bytes(c, in));
-	cuda_touches(&k, to, cuda_bytes(c, out), a.accumulate);
-	cuda_launch(c, &k);
+	cuda_flow_launch(c, &k, &f);
 }
 
-static void
-cuda_frames_forward(struct task *t)
-{
-	cuda_run_frames(t, t->x[0], t->y, 0);
-}
-
-static void
-cuda_frames_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cuda_run_frames(t, t->dy, t->dx[0], 1);
-}
-
-const struct op_impl cuda_frames = { .forward = cuda_frames_forward,
-	.backward = cuda_frames_backward };
+CUDA_PASSES(frames, .reads = 0);
 
 /* ---- windows ---- */
-
-static struct pool_window
-cuda_image_window_of(const struct task *t)
-{
-	const struct op *op = t->op;
-
-	return (struct pool_window){ { t->in[0].t, t->in[0].h, t->in[0].w },
-		{ t->out.t, t->out.h, t->out.w },
-		{ op->k[0], op->k[1], op->k[2] },
-		{ op->s[0], op->s[1], op->s[2] },
-		{ op->p[0], op->p[1], op->p[2] } };
-}
 
 /* Return 1 if a tap number does not fit in a byte. */
 static int
@@ -124,64 +79,39 @@ cuda_maxpool_saved(const struct task *t)
 	return cuda_count(&t->out) * (cuda_image_is_large(t->op) ? 4 : 1);
 }
 
+/* Run the maximum or the average over windows. */
 static void
-cuda_run_maxpool(struct task *t, const void *from, void *to, int back)
+cuda_run_pool(struct task *t, int back, int max)
 {
+	static const enum gpu_kernel kernel[2][2] = {
+		{ GPU_AVGPOOL, GPU_AVGPOOL_BACK },
+		{ GPU_MAXPOOL, GPU_MAXPOOL_BACK } };
 	struct cuda *c = cuda_of(t);
-	const struct dims *in = back ? &t->out : &t->in[0];
-	const struct dims *out = back ? &t->in[0] : &t->out;
-	struct maxpool a = { .image = cuda_image_of(c, out, 1),
-		.window = cuda_image_window_of(t),
-		.c = (unsigned)cuda_padded(out->c),
-		.from = from, .to = to, .which = t->saved,
+	const struct flow f = cuda_flow_of(t, back);
+	struct pooling a = { .image = cuda_image_of(c, f.out, 1),
+		.window = cuda_window_of(t->op, &t->in[0], &t->out),
+		.c = (unsigned)cuda_padded(f.out->c),
+		.from = f.from, .to = f.to, .which = max ? t->saved : NULL,
 		.large = cuda_image_is_large(t->op),
-		.accumulate = back && t->accumulate[0] };
-	struct launch k = CUDA_KERNEL(c, back ? GPU_MAXPOOL_BACK : GPU_MAXPOOL,
-	    cuda_image_count(out) * a.image.pieces, 1, a);
+		.cut = !max && t->op->avgpool.exclude_pad,
+		.accumulate = f.accumulate };
+	struct launch k = CUDA_KERNEL(c, kernel[max][back],
+	    cuda_image_blocks(&a.image, f.out), 1, a);
 
-	cuda_reads(&k, from, cuda_bytes(c, in));
 	if (back)
-		cuda_reads(&k, t->saved, cuda_maxpool_saved(t));
+		cuda_reads(&k, a.which, cuda_maxpool_saved(t));
 	else
-		cuda_writes(&k, t->saved, cuda_maxpool_saved(t));
-	cuda_touches(&k, to, cuda_bytes(c, out), a.accumulate);
-	cuda_launch(c, &k);
+		cuda_writes(&k, a.which, cuda_maxpool_saved(t));
+	cuda_flow_launch(c, &k, &f);
 }
 
 static void
-cuda_maxpool_forward(struct task *t)
+cuda_run_maxpool(struct task *t, int back)
 {
-	cuda_run_maxpool(t, t->x[0], t->y, 0);
+	cuda_run_pool(t, back, 1);
 }
 
-static void
-cuda_maxpool_backward(struct task *t)
-{
-	if (t->dx[0] != NULL)
-		cuda_run_maxpool(t, t->dy, t->dx[0], 1);
-}
-
-const struct op_impl cuda_maxpool = { .forward = cuda_maxpool_forward,
-	.backward = cuda_maxpool_backward, .saved = cuda_maxpool_saved };
-
-static void
-cuda_run_avgpool(struct task *t, const void *from, void *to, int back)
-{
-	struct cuda *c = cuda_of(t);
-	const struct dims *in = back ? &t->out : &t->in[0];
-	const struct dims *out = back ? &t->in[0] : &t->out;
-	struct avgpool a = { .image = cuda_image_of(c, out, 1),
-		.window = cuda_image_window_of(t),
-		.c = (unsigned)cuda_padded(out->c),
-		.from = from, .to = to, .cut = t->op->avgpool.exclude_pad,
-		.accumulate = back && t->accumulate[0] };
-	struct launch k = CUDA_KERNEL(c, back ? GPU_AVGPOOL_BACK : GPU_AVGPOOL,
-	    cuda_image_count(out) * a.image.pieces, 1, a);
-
-	cuda_reads(&k, from, cuda_bytes(c, in));
-	cuda_touches(&k, to, cuda_bytes(c, out), a.accumulate);
-	cuda_launch(c, &k);
-}
+CUDA_PASSES(maxpool, .saved = cuda_maxpool_saved);
 
 /* ---- average pooling, over windows or whole axes ---- */
 
@@ -193,40 +123,22 @@ cuda_avgpool_scratch(const struct task *t)
 	return t->op->avgpool.axes ? rows_sum_scratch(cuda_of(t), &m) : 0;
 }
 
-static double
-cuda_avgpool_share(const struct task *t)
-{
-	return (double)dims_count(&t->out) / (double)dims_count(&t->in[0]);
-}
-
 static void
-cuda_avgpool_forward(struct task *t)
-{
-	if (!t->op->avgpool.axes) {
-		cuda_run_avgpool(t, t->x[0], t->y, 0);
-		return;
-	}
-	rows_sum_run(cuda_of(t),
-	    &(struct sum){ .matrix = rows_matrix_of(&t->in[0],
-	    t->op->avgpool.axes), .x = t->x[0], .to = t->y,
-		.share = cuda_avgpool_share(t) }, t->scratch);
-}
-
-static void
-cuda_avgpool_backward(struct task *t)
+cuda_run_avgpool(struct task *t, int back)
 {
 	struct matrix m = rows_matrix_of(&t->in[0], t->op->avgpool.axes);
+	double share = (double)dims_count(&t->out) /
+	    (double)dims_count(&t->in[0]);
 
-	if (t->dx[0] == NULL)
-		return;
-	if (t->op->avgpool.axes)
+	if (!t->op->avgpool.axes)
+		cuda_run_pool(t, back, 0);
+	else if (back)
 		rows_broadcast_run(cuda_of(t), &m, (struct broadcast){
-			.by = t->dy, .to = t->dx[0],
-			.share = (float)cuda_avgpool_share(t),
+			.by = t->dy, .to = t->dx[0], .share = (float)share,
 			.accumulate = t->accumulate[0] });
 	else
-		cuda_run_avgpool(t, t->dy, t->dx[0], 1);
+		rows_sum_run(cuda_of(t), &(struct sum){ .matrix = m,
+			.x = t->x[0], .to = t->y, .share = share }, t->scratch);
 }
 
-const struct op_impl cuda_avgpool = { .forward = cuda_avgpool_forward,
-	.backward = cuda_avgpool_backward, .scratch = cuda_avgpool_scratch };
+CUDA_PASSES(avgpool, .scratch = cuda_avgpool_scratch);

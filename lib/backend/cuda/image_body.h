@@ -170,7 +170,7 @@ OF(which_get)(const void *which, size_t at, unsigned *tap, int large)
  * equal maxima wins; NaN wins over numbers.  A window without taps gives 0.
  */
 BODY
-OF(maxpool)(const struct maxpool *a, struct block b)
+OF(maxpool)(const struct pooling *a, struct block b)
 {
 	const struct pool_window *w = &a->window;
 
@@ -215,7 +215,7 @@ OF(maxpool)(const struct maxpool *a, struct block b)
  * gathers for its own inputs, so no atomics are needed.
  */
 BODY
-OF(maxpool_back)(const struct maxpool *a, struct block b)
+OF(maxpool_back)(const struct pooling *a, struct block b)
 {
 	const struct pool_window *w = &a->window;
 
@@ -254,7 +254,7 @@ OF(maxpool_back)(const struct maxpool *a, struct block b)
  * the image if a->cut.
  */
 INLINE int
-OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
+OF(avgpool_taps)(const struct pooling *a, int t, int h, int v)
 {
 	const struct pool_window *w = &a->window;
 	int at[3], taps = 1;
@@ -279,7 +279,7 @@ OF(avgpool_taps)(const struct avgpool *a, int t, int h, int v)
  * windows that contain the input.
  */
 INLINE void
-OF(avgpool_of)(const struct avgpool *a, struct block b, const int back)
+OF(avgpool_of)(const struct pooling *a, struct block b, const int back)
 {
 	const struct pool_window *w = &a->window;
 	const int *size = back ? w->in : w->out;
@@ -322,13 +322,13 @@ OF(avgpool_of)(const struct avgpool *a, struct block b, const int back)
 }
 
 BODY
-OF(avgpool)(const struct avgpool *a, struct block b)
+OF(avgpool)(const struct pooling *a, struct block b)
 {
 	OF(avgpool_of)(a, b, 0);
 }
 
 BODY
-OF(avgpool_back)(const struct avgpool *a, struct block b)
+OF(avgpool_back)(const struct pooling *a, struct block b)
 {
 	OF(avgpool_of)(a, b, 1);
 }

@@ -37,17 +37,21 @@
 	KERNEL(CONCAT, concat, THREADS, concat) \
 	KERNEL(BIAS, bias, THREADS, bias)
 
+/*
+ * The variants of a kernel of the backward pass: first without a fused shift,
+ * then with one, each in the order of SHUT_*.
+ */
+#define NORM_BACK(KERNEL, NAME, name, args) \
+	KERNEL(NAME ## _NEVER, name ## _never, THREADS, args) \
+	KERNEL(NAME ## _X, name ## _x, THREADS, args) \
+	KERNEL(NAME ## _MASK, name ## _mask, THREADS, args) \
+	KERNEL(NAME ## _MOVED_NEVER, name ## _moved_never, THREADS, args) \
+	KERNEL(NAME ## _MOVED_X, name ## _moved_x, THREADS, args) \
+	KERNEL(NAME ## _MOVED_MASK, name ## _moved_mask, THREADS, args)
+
 #define NORM_KERNELS(KERNEL) \
 	KERNEL(NORM_SUMS, norm_sums, THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_BACK_NEVER, norm_sums_back_never, THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_BACK_X, norm_sums_back_x, THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_BACK_MASK, norm_sums_back_mask, THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_BACK_MOVED_NEVER, norm_sums_back_moved_never, \
-	    THREADS, norm_sums) \
-	KERNEL(NORM_SUMS_BACK_MOVED_X, norm_sums_back_moved_x, THREADS, \
-	    norm_sums) \
-	KERNEL(NORM_SUMS_BACK_MOVED_MASK, norm_sums_back_moved_mask, THREADS, \
-	    norm_sums) \
+	NORM_BACK(KERNEL, NORM_SUMS_BACK, norm_sums_back, norm_sums) \
 	KERNEL(NORM_FINISH, norm_finish, THREADS, norm_finish) \
 	KERNEL(NORM_FINISH_BACK, norm_finish_back, THREADS, norm_finish_back) \
 	KERNEL(NORM_RUNNING, norm_running, THREADS, norm_running) \
@@ -58,25 +62,15 @@
 	    norm_apply) \
 	KERNEL(NORM_APPLY_BACK_FINISH, norm_apply_back_finish, THREADS, \
 	    norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_NEVER, norm_apply_back_never, THREADS, \
-	    norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_X, norm_apply_back_x, THREADS, norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_MASK, norm_apply_back_mask, THREADS, \
-	    norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_MOVED_NEVER, norm_apply_back_moved_never, \
-	    THREADS, norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_MOVED_X, norm_apply_back_moved_x, THREADS, \
-	    norm_apply_back) \
-	KERNEL(NORM_APPLY_BACK_MOVED_MASK, norm_apply_back_moved_mask, \
-	    THREADS, norm_apply_back)
+	NORM_BACK(KERNEL, NORM_APPLY_BACK, norm_apply_back, norm_apply_back)
 
 #define IMAGE_KERNELS(KERNEL) \
 	KERNEL(SHIFT, shift, THREADS, shift) \
 	KERNEL(FRAMES, frames, THREADS, frames) \
-	KERNEL(MAXPOOL, maxpool, THREADS, maxpool) \
-	KERNEL(MAXPOOL_BACK, maxpool_back, THREADS, maxpool) \
-	KERNEL(AVGPOOL, avgpool, THREADS, avgpool) \
-	KERNEL(AVGPOOL_BACK, avgpool_back, THREADS, avgpool)
+	KERNEL(MAXPOOL, maxpool, THREADS, pooling) \
+	KERNEL(MAXPOOL_BACK, maxpool_back, THREADS, pooling) \
+	KERNEL(AVGPOOL, avgpool, THREADS, pooling) \
+	KERNEL(AVGPOOL_BACK, avgpool_back, THREADS, pooling)
 
 #define DEPTH_KERNELS(KERNEL) \
 	KERNEL(DEPTH, depth, THREADS, depth) \

@@ -133,16 +133,10 @@ static void
 cuda_linear_forward(struct task *t)
 {
 	struct cuda *c = cuda_of(t);
-	size_t n = cuda_linear_weights(t);
-	struct cast a = { t->w[0], t->packed_weights, n, 1 };
-	struct launch k = CUDA_KERNEL(c, GPU_NARROW, cuda_pieces(n,
-	    (size_t)FLAT * THREADS), 1, a);
 
-	if (t->weights_changed) {
-		cuda_reads(&k, t->w[0], n * sizeof(float));
-		cuda_writes(&k, t->packed_weights, n * cuda_size(c->type));
-		cuda_launch(c, &k);
-	}
+	if (t->weights_changed)
+		cuda_cast(c, GPU_NARROW, c->type, (struct cast){ t->w[0],
+			t->packed_weights, cuda_linear_weights(t), 1 });
 	cuda_clear_padding(c, t->y, &t->out);
 	cuda_matrix_run(t, FORWARD, t->x[0], t->packed_weights, t->y);
 	rows_bias_run(c, t->y, &t->out, t->w[1]);

@@ -61,8 +61,7 @@ cuda_run_concat(struct task *t, struct concat a, const struct dims *in,
     void *to, const struct dims *d)
 {
 	struct cuda *c = cuda_of(t);
-	struct matrix m = { 1, (size_t)d->n * dims_positions(d),
-		(size_t)cuda_padded(d->c), 1, 0 };
+	struct matrix m = rows_of_positions(d);
 	struct launch k;
 
 	a.rows = rows_copy(c, &m);

@@ -20,6 +20,7 @@ struct cuda_norm_pass {
 	size_t channels, bytes, row;	/* channels with padding; bytes of x;
 					 * bytes of a float per channel */
 	struct rows sums, copy;
+	size_t saved, scratch;		/* bytes of the memory */
 	float *mean, *rstd;		/* saved */
 	uint8_t *mask;
 	size_t masks;			/* bytes */
@@ -28,6 +29,7 @@ struct cuda_norm_pass {
 	float *k;
 	char *factors;			/* saved, for a fused convolution:
 					 * [2][channels] in the storage type */
+	size_t factors_bytes;
 	const void *dy, *dy_moved;	/* backward; one of them may be NULL */
 	struct moved moved;
 	int shut;			/* SHUT_*: how the backward pass knows
@@ -64,14 +66,17 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 	const struct dims *d = &n->tail->out;
 
 	p.channels = (size_t)cuda_padded(d->c);
-	p.m = (struct matrix){ 1, (size_t)d->n * dims_positions(d), p.channels,
-		1, 0 };
+	p.m = rows_of_positions(d);
 	p.bytes = cuda_bytes(p.c, d);
 	p.row = p.channels * sizeof(float);
 	p.sums = rows_sum(p.c, &p.m);
 	p.copy = rows_copy(p.c, &p.m);
 	p.parts = 2 * p.sums.parts * p.sums.c * sizeof(double);
 	p.masks = n->saves_mask ? cuda_count(d) / cuda_lanes(p.c->type) : 0;
+	p.factors_bytes = n->after != NULL ? 2 * p.channels *
+	    cuda_size(p.c->type) : 0;
+	p.saved = 2 * p.row + p.masks + p.factors_bytes;
+	p.scratch = p.parts + 2 * p.channels * sizeof(double) + 3 * p.row;
 	p.mean = saved;
 	if (saved != NULL) {
 		p.rstd = p.mean + p.channels;
@@ -95,18 +100,14 @@ cuda_norm_pass_of(const struct norm *n, void *saved, void *scratch)
 	return p;
 }
 
-/* The kernels of a backward pass, by whether part of dy comes through a shift,
- * and by SHUT_*. */
-static const enum gpu_kernel norm_sums_back[2][SHUTS] = {
-	{ GPU_NORM_SUMS_BACK_NEVER, GPU_NORM_SUMS_BACK_X,
-	    GPU_NORM_SUMS_BACK_MASK },
-	{ GPU_NORM_SUMS_BACK_MOVED_NEVER, GPU_NORM_SUMS_BACK_MOVED_X,
-	    GPU_NORM_SUMS_BACK_MOVED_MASK } };
-static const enum gpu_kernel norm_apply_back[2][SHUTS] = {
-	{ GPU_NORM_APPLY_BACK_NEVER, GPU_NORM_APPLY_BACK_X,
-	    GPU_NORM_APPLY_BACK_MASK },
-	{ GPU_NORM_APPLY_BACK_MOVED_NEVER, GPU_NORM_APPLY_BACK_MOVED_X,
-	    GPU_NORM_APPLY_BACK_MOVED_MASK } };
+/*
+ * Return the variant of ${kernel} for a backward pass (NORM_BACK of kernels.h).
+ */
+static int
+cuda_norm_back_kernel(const struct cuda_norm_pass *p, enum gpu_kernel kernel)
+{
+	return (int)kernel + (p->dy_moved != NULL ? SHUTS : 0) + p->shut;
+}
 
 /* Return the pass of task ${t}: its chain, or the bn alone. */
 static struct cuda_norm_pass
@@ -119,39 +120,16 @@ cuda_norm_pass_open(const struct task *t)
 	    t->scratch);
 }
 
-/* Return the bytes of the factors for a fused convolution. */
-static size_t
-cuda_norm_factors_bytes(const struct cuda_norm_pass *p)
-{
-	return p->n.after != NULL ? 2 * p->channels * cuda_size(p->c->type) : 0;
-}
-
-static size_t
-cuda_norm_pass_saved(const struct cuda_norm_pass *p)
-{
-	return 2 * p->row + p->masks + cuda_norm_factors_bytes(p);
-}
-
-static size_t
-cuda_norm_pass_scratch(const struct cuda_norm_pass *p)
-{
-	return p->parts + 2 * p->channels * sizeof(double) + 3 * p->row;
-}
-
 static size_t
 cuda_norm_saved_of(const struct task *t)
 {
-	struct cuda_norm_pass p = cuda_norm_pass_open(t);
-
-	return cuda_norm_pass_saved(&p);
+	return cuda_norm_pass_open(t).saved;
 }
 
 static size_t
 cuda_norm_scratch_of(const struct task *t)
 {
-	struct cuda_norm_pass p = cuda_norm_pass_open(t);
-
-	return cuda_norm_pass_scratch(&p);
+	return cuda_norm_pass_open(t).scratch;
 }
 
 int
@@ -223,7 +201,7 @@ cuda_norm_finish_access(const struct cuda_norm_pass *p,
 	cuda_writes(k, a->to_var, p->row);
 	cuda_writes(k, a->to_between, p->row);
 	cuda_reads(k, a->running, p->row);
-	cuda_writes(k, a->factors, cuda_norm_factors_bytes(p));
+	cuda_writes(k, a->factors, p->factors_bytes);
 	cuda_reads(k, a->scale, a->factors != NULL ? p->row : 0);
 	cuda_reads(k, a->offset, a->factors != NULL ? p->row : 0);
 }
@@ -356,9 +334,8 @@ cuda_norm_run_sums_back(const struct cuda_norm_pass *p)
 		.scale = p->bn->w[0], .offset = p->bn->w[1], .mask = p->mask,
 		.shut = p->shut, .part = p->part, .moved = p->moved,
 		.dy_moved = p->dy_moved };
-	struct launch k = CUDA_KERNEL(p->c,
-	    norm_sums_back[p->dy_moved != NULL][p->shut],
-	    rows_blocks(&a.rows, &p->m), 1, a);
+	struct launch k = CUDA_KERNEL(p->c, cuda_norm_back_kernel(p,
+	    GPU_NORM_SUMS_BACK_NEVER), rows_blocks(&a.rows, &p->m), 1, a);
 
 	cuda_reads(&k, a.x, p->bytes);
 	cuda_reads(&k, a.dy, p->bytes);
@@ -445,8 +422,8 @@ cuda_norm_run_apply_back(const struct cuda_norm_pass *p, const float *sums)
 		.accumulate = bn->accumulate[0], .moved = p->moved,
 		.dy_moved = p->dy_moved };
 	struct launch k = CUDA_KERNEL(p->c, sums != NULL ?
-	    GPU_NORM_APPLY_BACK_FINISH :
-	    norm_apply_back[p->dy_moved != NULL][p->shut],
+	    (int)GPU_NORM_APPLY_BACK_FINISH :
+	    cuda_norm_back_kernel(p, GPU_NORM_APPLY_BACK_NEVER),
 	    rows_blocks(&a.rows, &p->m), 1, a);
 
 	if (n->add != NULL) {
@@ -505,17 +482,13 @@ cuda_norm_backward(struct task *t)
 size_t
 cuda_norm_saved(const struct norm *n)
 {
-	struct cuda_norm_pass p = cuda_norm_pass_of(n, NULL, NULL);
-
-	return cuda_norm_pass_saved(&p);
+	return cuda_norm_pass_of(n, NULL, NULL).saved;
 }
 
 size_t
 cuda_norm_scratch(const struct norm *n)
 {
-	struct cuda_norm_pass p = cuda_norm_pass_of(n, NULL, NULL);
-
-	return cuda_norm_pass_scratch(&p);
+	return cuda_norm_pass_of(n, NULL, NULL).scratch;
 }
 
 void
@@ -536,7 +509,7 @@ cuda_norm_operands(const struct norm *n, void *saved, int back)
 			.offset = p.bn->w[1], .mean = p.mean, .rstd = p.rstd,
 			.normed = p.bn->x[0] };
 	return (struct conv_operands){ .scale = p.factors,
-		.offset = p.factors + cuda_norm_factors_bytes(&p) / 2 };
+		.offset = p.factors + p.factors_bytes / 2 };
 }
 
 void
@@ -583,7 +556,7 @@ cuda_norm_memory_bytes(const struct task *t, int scratch)
 {
 	struct cuda_norm_pass p = cuda_norm_pass_alone(t);
 
-	return scratch ? cuda_norm_pass_scratch(&p) : cuda_norm_pass_saved(&p);
+	return scratch ? p.scratch : p.saved;
 }
 
 const struct op_impl cuda_bn = {

@@ -5,12 +5,7 @@
 #define LAUNCH_BOUNDS(count)	__launch_bounds__(count, 2)
 
 #include "backend/cuda/device.h"
-#include "backend/cuda/kernels.h"
-#include "backend/cuda/stored.h"
-#include "backend/cuda/walk.h"
 
-#define BODIES "backend/cuda/flat_body.h"
-#include "backend/cuda/each_type.h"
 #define BODIES "backend/cuda/norm_body.h"
 #include "backend/cuda/each_type.h"
 

@@ -1,7 +1,5 @@
 /* The kernels of parameters_body.h on the device. */
 #include "backend/cuda/device.h"
-#include "backend/cuda/kernels.h"
-#include "backend/cuda/stored.h"
 #include "backend/formulas.h"
 
 #define STORED	f32

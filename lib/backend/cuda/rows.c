@@ -17,19 +17,6 @@ enum { BLOCKS = 528 };
 /* Adjacent vectors of a row that a block takes at least: 512 bytes. */
 enum { ACROSS = 32 };
 
-/* The smaller of ${a} and ${b}. */
-static size_t
-rows_min(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-static size_t
-rows_pieces(size_t n, size_t size)
-{
-	return (n + size - 1) / size;
-}
-
 /*
  * t and w without h are not adjacent, so they need inner_g and inner_m.
  * Otherwise the axes left of the rows are groups, and those right of them are
@@ -64,6 +51,13 @@ rows_matrix_of(const struct dims *d, int over)
 	return m;
 }
 
+struct matrix
+rows_of_positions(const struct dims *d)
+{
+	return (struct matrix){ 1, (size_t)d->n * dims_positions(d),
+		(size_t)cuda_padded(d->c), 1, 0 };
+}
+
 /* Plan the columns.  The rows are not split yet. */
 static struct rows
 rows_across(const struct cuda *c, const struct matrix *m)
@@ -77,10 +71,10 @@ rows_across(const struct cuda *c, const struct matrix *m)
 	if (r.inner_g == 1)
 		r.inner_m = r.m;
 	/* Not more rows at a time than there are, four per thread. */
-	largest = THREADS / rows_min(rows_pieces(r.m, ROWS),
-	    THREADS / rows_min(v, ACROSS));
-	r.tiles = (unsigned)rows_pieces(v, rows_min(v, largest));
-	r.across = (int)rows_pieces(v, r.tiles);
+	largest = THREADS / cuda_min(cuda_pieces(r.m, ROWS),
+	    THREADS / cuda_min(v, ACROSS));
+	r.tiles = cuda_pieces(v, cuda_min(v, largest));
+	r.across = (int)cuda_pieces(v, r.tiles);
 	return r;
 }
 
@@ -94,11 +88,11 @@ rows_pass(struct rows r, size_t groups)
 {
 	unsigned rows = ROWS * (THREADS / (unsigned)r.across), times = 8;
 
-	while (times > 2 && groups * r.tiles * rows_pieces(r.m, times * rows) <
+	while (times > 2 && groups * r.tiles * cuda_pieces(r.m, times * rows) <
 	    2 * BLOCKS)
 		times /= 2;
-	r.per = (unsigned)rows_min(r.m, times * rows);
-	r.parts = (unsigned)rows_pieces(r.m, r.per);
+	r.per = (unsigned)cuda_min(r.m, times * rows);
+	r.parts = cuda_pieces(r.m, r.per);
 	return r;
 }
 
@@ -113,11 +107,11 @@ rows_sum(const struct cuda *c, const struct matrix *m)
 {
 	struct rows r = rows_across(c, m);
 	unsigned lanes = THREADS / (unsigned)r.across;
-	size_t parts = rows_min(BLOCKS / rows_min(BLOCKS, m->groups * r.tiles),
-	    rows_pieces(r.m, ROWS * lanes));
+	size_t parts = cuda_min(BLOCKS / cuda_min(BLOCKS, m->groups * r.tiles),
+	    cuda_pieces(r.m, ROWS * lanes));
 
-	r.per = (unsigned)rows_pieces(r.m, parts);
-	r.parts = (unsigned)rows_pieces(r.m, r.per);
+	r.per = cuda_pieces(r.m, parts);
+	r.parts = cuda_pieces(r.m, r.per);
 	return r;
 }
 
@@ -156,7 +150,7 @@ rows_total_run(struct cuda *c, size_t groups, struct total a)
 {
 	struct launch k;
 
-	a.tiles = (unsigned)rows_pieces(a.period, 8);
+	a.tiles = cuda_pieces(a.period, 8);
 	k = CUDA_KERNEL(c, GPU_TOTAL, (unsigned)groups * a.tiles, 1, a);
 	cuda_reads(&k, a.part, groups * a.entries * a.period *
 	    sizeof(double));
@@ -209,17 +203,10 @@ rows_broadcast_run(struct cuda *c, const struct matrix *m, struct broadcast a)
 
 /* ---- biases ---- */
 
-static struct matrix
-rows_bias_matrix(const struct dims *d)
-{
-	return (struct matrix){ 1, (size_t)d->n * dims_positions(d),
-		(size_t)cuda_padded(d->c), 1, 0 };
-}
-
 void
 rows_bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
 {
-	struct matrix m = rows_bias_matrix(d);
+	struct matrix m = rows_of_positions(d);
 	struct bias a = { .rows = rows_copy(c, &m), .x = y, .bias = bias };
 	struct launch k = CUDA_KERNEL(c, GPU_BIAS, rows_blocks(&a.rows, &m), 1,
 	    a);
@@ -232,7 +219,7 @@ rows_bias_run(struct cuda *c, void *y, const struct dims *d, const void *bias)
 size_t
 rows_bias_scratch(const struct cuda *c, const struct dims *d)
 {
-	struct matrix m = rows_bias_matrix(d);
+	struct matrix m = rows_of_positions(d);
 
 	return rows_sum_scratch(c, &m);
 }
@@ -241,6 +228,24 @@ void
 rows_bias_gradient(struct cuda *c, void *dbias, const void *dy,
     const struct dims *d, void *scratch)
 {
-	rows_sum_run(c, &(struct sum){ .matrix = rows_bias_matrix(d), .x = dy,
+	rows_sum_run(c, &(struct sum){ .matrix = rows_of_positions(d), .x = dy,
 		.to = dbias, .share = 1, .floats = 1 }, scratch);
+}
+
+/* ---- operators with one input ---- */
+
+struct flow
+cuda_flow_of(const struct task *t, int back)
+{
+	return back ? (struct flow){ t->dy, t->dx[0], &t->out, &t->in[0],
+		t->accumulate[0] } : (struct flow){ t->x[0], t->y, &t->in[0],
+		&t->out, 0 };
+}
+
+void
+cuda_flow_launch(struct cuda *c, struct launch *k, const struct flow *f)
+{
+	cuda_reads(k, f->from, cuda_bytes(c, f->in));
+	cuda_touches(k, f->to, cuda_bytes(c, f->out), f->accumulate);
+	cuda_launch(c, k);
 }

@@ -26,6 +26,9 @@ struct matrix {
  */
 struct matrix rows_matrix_of(const struct dims *d, int over);
 
+/* rows_of_positions(d): return the matrix of ${d} with a row per position. */
+struct matrix rows_of_positions(const struct dims *d);
+
 /*
  * rows_copy(c, m): return the iteration plan of an elementwise kernel.
  * rows_sum(c, m): return the plan of a reduction, with enough row ranges to
@@ -91,6 +94,12 @@ size_t rows_bias_scratch(const struct cuda *c, const struct dims *d);
 void rows_bias_gradient(struct cuda *c, void *dbias, const void *dy,
     const struct dims *d, void *scratch);
 
+/*
+ * cuda_cast(c, kernel, type, a): run GPU_NARROW, from floats to ${type}, or
+ * GPU_WIDEN, back.
+ */
+void cuda_cast(struct cuda *c, int kernel, enum gpu_type type, struct cast a);
+
 /* cuda_lanes(type): return the elements of a vector of 16 bytes. */
 static inline unsigned
 cuda_lanes(enum gpu_type type)
@@ -118,6 +127,64 @@ cuda_touches(struct launch *k, void *to, size_t bytes, int accumulate)
 	if (accumulate)
 		cuda_reads(k, to, bytes);
 	cuda_writes(k, to, bytes);
+}
+
+/*
+ * A pass of an operator with one input: forward from x to y, or backward from
+ * dy to dx.
+ *
+ * cuda_flow_of(t, back): return the pass of ${t}.
+ * cuda_flow_launch(c, k, f): declare that ${k} reads f->from and writes f->to,
+ * and launch it.
+ */
+struct flow {
+	const void *from;
+	void *to;
+	const struct dims *in, *out;	/* shapes of from and to */
+	int accumulate;
+};
+struct flow cuda_flow_of(const struct task *t, int back);
+void cuda_flow_launch(struct cuda *c, struct launch *k, const struct flow *f);
+
+/*
+ * Define cuda_NAME_forward and cuda_NAME_backward, which call cuda_run_NAME(t,
+ * back), and the operator cuda_NAME with further members.  The backward pass
+ * does so only if dx is wanted.
+ */
+#define CUDA_PASSES(name, ...) \
+static void \
+cuda_ ## name ## _forward(struct task *t) \
+{ \
+	cuda_run_ ## name(t, 0); \
+} \
+\
+static void \
+cuda_ ## name ## _backward(struct task *t) \
+{ \
+	if (t->dx[0] != NULL) \
+		cuda_run_ ## name(t, 1); \
+} \
+\
+const struct op_impl cuda_ ## name = { .forward = cuda_ ## name ## _forward, \
+	.backward = cuda_ ## name ## _backward, __VA_ARGS__ }
+
+/* cuda_window_of(op, in, out): return the window of ${op} for these shapes. */
+static inline struct pool_window
+cuda_window_of(const struct op *op, const struct dims *in,
+    const struct dims *out)
+{
+	return (struct pool_window){ { in->t, in->h, in->w },
+		{ out->t, out->h, out->w },
+		{ op->k[0], op->k[1], op->k[2] },
+		{ op->s[0], op->s[1], op->s[2] },
+		{ op->p[0], op->p[1], op->p[2] } };
+}
+
+/* cuda_min(a, b): return the smaller of ${a} and ${b}. */
+static inline size_t
+cuda_min(size_t a, size_t b)
+{
+	return a < b ? a : b;
 }
 
 #endif

@@ -1,11 +1,6 @@
 /* The kernels of rows_body.h on the device. */
 #include "backend/cuda/device.h"
-#include "backend/cuda/kernels.h"
-#include "backend/cuda/stored.h"
-#include "backend/cuda/walk.h"
 
-#define BODIES "backend/cuda/flat_body.h"
-#include "backend/cuda/each_type.h"
 #define BODIES "backend/cuda/rows_body.h"
 #include "backend/cuda/each_type.h"
 

@@ -1,8 +1,5 @@
 /* The kernels of weights_body.h on the device. */
 #include "backend/cuda/device.h"
-#include "backend/cuda/kernels.h"
-#include "backend/cuda/stored.h"
-#include "backend/cuda/walk.h"
 
 #define BODIES "backend/cuda/weights_body.h"
 #include "backend/cuda/each_type.h"
