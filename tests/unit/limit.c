@@ -14,7 +14,7 @@ decided(double waited, double read, double decode, int threads, int cores)
 {
 	static char text[200];
 	const struct limit_costs c = { .steps = 90, .seconds = 10,
-		.waited = waited, .clips = 1440, .read = read, .decode = decode,
+		.waited = waited, .read = read, .decode = decode,
 		.threads = threads, .cores = cores };
 	struct limit l = limit_decide(&c);
 

@@ -70,8 +70,7 @@ check_schedule(const struct check_options *o, FILE *f)
 	    &e))
 		status = EXIT_FAILED;
 	if (status == 0) {
-		cells_print(&s.t, f);
-		trainer_print_totals(&s.t, f);
+		trainer_print_plan(&s.t, f);
 		status = level_costs_print(&s.t, f);
 		if (status == 0 && o->time)
 			estimate_print(&s.t, &e, f);

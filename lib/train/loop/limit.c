@@ -55,13 +55,13 @@ static struct limit_costs
 limit_costs(const struct trainer *t, const struct loader_stats *s)
 {
 	const struct limit_watch *m = &t->work->limit;
-	double clips = m->clips / t->comm->size;
 	/* The loader works ahead, so take the mean cost of all its clips. */
-	double each = clips / (double)(s->clips > 0 ? s->clips : 1);
+	double each = m->clips / t->comm->size / (double)(s->clips > 0 ?
+	    s->clips : 1);
 
 	return (struct limit_costs){ .steps = LAST - FIRST,
 		.seconds = clock_seconds() - m->began,
-		.waited = s->waited - m->first.waited, .clips = clips,
+		.waited = s->waited - m->first.waited,
 		.read = s->read * each, .decode = (s->decode + s->resize) *
 		each,
 		.threads = t->loading.threads, .cores = t->cores };

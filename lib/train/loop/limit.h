@@ -11,8 +11,7 @@
 struct limit_costs {
 	double steps;			/* number of steps */
 	double seconds, waited;		/* all time; waiting for clips */
-	double clips;			/* of this rank in these steps */
-	/* of loading these clips, summed over threads */
+	/* of loading the clips of this rank, summed over threads */
 	double read, decode;		/* files; decoding and resizing */
 	int threads, cores;		/* loader threads; cores of the rank */
 };

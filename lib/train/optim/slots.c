@@ -242,110 +242,81 @@ slots_longest(const struct slots *s)
 	return largest;
 }
 
-/* slots_move for copies: read that of rank 0, write to those of all ranks. */
-static int
-slots_move_copy(const struct slots *s, const struct slot *slot,
-    const struct segment *g, char *whole, int in, void *buffer)
-{
-	struct comm *c = s->share->comm;
-	struct device *d = s->net->device;
-	void *data = c->rank == 0 ? whole + g->at * slot->size : buffer;
-	size_t bytes = g->n * slot->size;
-
-	if (in) {
-		if (c->rank == 0)
-			device_download(d, data, slot_at(slot, g->held), bytes);
-		return 0;
-	}
-	if (comm_broadcast(c, data, bytes, 0) != 0)
-		return -1;
-	device_upload(d, slot_at(slot, g->held), data, bytes);
-	return 0;
-}
-
 /*
  * Copy segment by segment between its owner and rank 0.  ${whole} is rank 0's
  * vector, ${in} is 1 to copy to it and 0 to copy from it. ${buffer} is a buffer
- * for one segment.
+ * for one segment.  If every rank has all elements, read those of rank 0, and
+ * write to those of all ranks.
  */
 static int
 slots_move(const struct slots *s, const struct slot *slot, char *whole, int in,
     void *buffer)
 {
 	const struct segments *share = slot->share;
-	struct comm *c = share->comm;
+	struct comm *c = s->share->comm;
 	struct device *d = s->net->device;
 
 	for (int i = 0; i < segments_count(share); i++) {
-		struct segment own = segments_get(share, i), *g = &own;
-		size_t bytes = g->n * slot->size;
-		struct message p = { g->rank, buffer, bytes };
-		int out = !in, bad = 0;
+		struct segment g = segments_get(share, i);
+		int owner = !share->copies ? g.rank : in ? 0 : c->rank;
+		void *own = slot_at(slot, g.held);
+		struct message p = { c->rank == 0 ? owner : 0, c->rank == 0 ?
+			whole + g.at * slot->size : buffer, g.n * slot->size };
+		int bad = 0;
 
-		if (g->n == 0)
+		if (g.n == 0)
 			continue;
-		if (share->copies) {
-			if (slots_move_copy(s, slot, g, whole, in, buffer) != 0)
-				return -1;
-			continue;
-		}
-		if (c->rank == 0) {
-			p.data = whole + g->at * slot->size;
-			if (g->rank != 0)
-				bad = comm_exchange(c, &p, out, &p, in);
-		}
-		if (c->rank == g->rank && in)
-			device_download(d, p.data, slot_at(slot, g->held),
-			    bytes);
-		if (c->rank == g->rank && c->rank != 0) {
-			p.rank = 0;
-			bad = comm_exchange(c, &p, in, &p, out);
-		}
-		if (c->rank == g->rank && out && !bad)
-			device_upload(d, slot_at(slot, g->held), p.data, bytes);
+		if (c->rank == owner && in)
+			device_download(d, p.data, own, p.bytes);
+		if (share->copies && !in)
+			bad = comm_broadcast(c, p.data, p.bytes, 0);
+		else if (c->rank == 0 && owner != 0)
+			bad = comm_exchange(c, &p, !in, &p, in);
+		else if (c->rank == owner && owner != 0)
+			bad = comm_exchange(c, &p, in, &p, !in);
 		if (bad)
 			return -1;
+		if (c->rank == owner && !in)
+			device_upload(d, own, p.data, p.bytes);
 	}
 	return 0;
 }
 
-int
-slots_gather(const struct slots *s, struct slots_whole *w)
-{
-	struct comm *c = s->share->comm;
-	void *buffer = xmalloc(slots_longest(s) * sizeof(double) + 1);
-	int bad = 0;
-
-	for (int i = 0; i < s->n && !bad; i++)
-		if (slot_shaped(s->slot[i].kind))
-			bad = slots_move(s, &s->slot[i],
-			    c->rank == 0 ? w->data[i] : NULL, 1, buffer);
-		else if (c->rank == 0)
-			memcpy(w->data[i], s->slot[i].data, slot_bytes(s, i,
-			    -1));
-	free(buffer);
-	return bad;
-}
-
-int
-slots_scatter(struct slots *s, const struct slots_whole *w)
+/* Copy the state of all ranks to ${w} on rank 0, or with ${in} 0 from it. */
+static int
+slots_move_all(const struct slots *s, const struct slots_whole *w, int in)
 {
 	struct comm *c = s->share->comm;
 	void *buffer = xmalloc(slots_longest(s) * sizeof(double) + 1);
 	int bad = 0;
 
 	for (int i = 0; i < s->n && !bad; i++) {
-		struct slot *slot = &s->slot[i];
+		const struct slot *slot = &s->slot[i];
+		void *whole = c->rank == 0 ? w->data[i] : NULL;
+		size_t bytes = slot_bytes(s, i, -1);
 
 		if (slot_shaped(slot->kind)) {
-			bad = slots_move(s, slot,
-			    c->rank == 0 ? w->data[i] : NULL, 0, buffer);
+			bad = slots_move(s, slot, whole, in, buffer);
 			continue;
 		}
 		if (c->rank == 0)
-			memcpy(slot->data, w->data[i], slot_bytes(s, i, -1));
-		bad = comm_broadcast(c, slot->data, slot_bytes(s, i, -1), 0);
+			memcpy(in ? whole : slot->data, in ? slot->data : whole,
+			    bytes);
+		if (!in)
+			bad = comm_broadcast(c, slot->data, bytes, 0);
 	}
 	free(buffer);
 	return bad;
+}
+
+int
+slots_gather(const struct slots *s, struct slots_whole *w)
+{
+	return slots_move_all(s, w, 1);
+}
+
+int
+slots_scatter(struct slots *s, const struct slots_whole *w)
+{
+	return slots_move_all(s, w, 0);
 }
