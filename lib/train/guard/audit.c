@@ -154,7 +154,7 @@ audit_say(const struct audit *a, const struct trainer *t, int differ,
     const char *param)
 {
 	const struct audit_duplicate *w = &a->now;
-	char more[48] = "", who[200];
+	char more[48] = "", who[200], *what;
 
 	if (differ > 1)
 		snprintf(more, sizeof(more), " and %d more parameter%s",
@@ -166,15 +166,15 @@ audit_say(const struct audit *a, const struct trainer *t, int differ,
 		snprintf(who, sizeof(who), "rank %d on %s and rank %d on %s "
 		    "both computed microbatch %d", w->rank, a->first->host,
 		    w->repeat_rank, a->second->host, w->index);
+	what = xprintf("step %llu: %s, and the gradients of %s%s differ: a "
+	    "processor computes wrongly", (unsigned long long)t->state.step +
+	    1, who, param, more);
 	if (t->o.audit_report)
-		warning("step %llu: %s, and the gradients of %s%s differ: a "
-		    "processor computes wrongly",
-		    (unsigned long long)t->state.step + 1, who, param, more);
+		warning("%s", what);
 	else
-		fail("step %llu: %s, and the gradients of %s%s differ: a "
-		    "processor computes wrongly (vt-train --replay tells which "
-		    "checkpoints are sound)",
-		    (unsigned long long)t->state.step + 1, who, param, more);
+		fail("%s (vt-train --replay tells which checkpoints are sound)",
+		    what);
+	free(what);
 }
 
 static void

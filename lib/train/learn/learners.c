@@ -226,8 +226,7 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	if (round_begin(&l->round, t)) {
 		start = clock_seconds();
 		l->updates = 0;
-		if (average_load(l, t) != 0)
-			comm_abort(t->comm, EXIT_RANKS);
+		work_sure(t, average_load(l, t));
 		t->work->log.time.comm += clock_seconds() - start;
 	}
 	learners_run_all(l, t, microbatches / l->n);
@@ -244,8 +243,7 @@ learners_step(struct learners *l, struct trainer *t, struct step_report *s)
 	if (s->not_averaged)
 		return 0;
 	start = clock_seconds();
-	if (average_store(l, t) != 0)
-		comm_abort(t->comm, EXIT_RANKS);
+	work_sure(t, average_store(l, t));
 	t->work->log.time.comm += clock_seconds() - start;
 	if (learners_measure(t))
 		learners_learn_noise(l, t);

@@ -71,12 +71,12 @@ begin_open_init(struct session *s, struct init *in)
 
 	if (s->t.o.init == NULL)
 		return 0;
-	status = init_open(in, s->graph, s->t.o.init, s->classes,
+	status = init_open(in, s->graph, s->t.o.init, s->text.classes,
 	    s->t.o.init_partial);
 	if (status != 0)
 		return -status;
-	s->init = xstrdup(in->text);
-	s->t.state.init = s->init;
+	s->text.init = xstrdup(in->text);
+	s->t.state.init = s->text.init;
 	return 0;
 }
 
@@ -181,7 +181,7 @@ struct begin_where {
 	int64_t found;			/* 1, 0, FINISHED, or a negated exit
 					 * status */
 	int64_t status;			/* exit status, if FINISHED */
-	uint64_t safe_step, bytes;	/* if 1; length of s->resumed */
+	uint64_t safe_step, bytes;	/* if 1; length of s->text.resumed */
 };
 
 /* Broadcast a flat buffer from the device of rank 0 to all devices. */
@@ -234,8 +234,8 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 		return (struct begin_where){ .found = FINISHED,
 			.status = run_finished(s->t.o.output) };
 	if (w.found == 1) {
-		state_pack(&r->state, &s->resumed);
-		w.bytes = s->resumed.n;
+		state_pack(&r->state, &s->text.resumed);
+		w.bytes = s->text.resumed.n;
 		w.safe_step = s->use.replay == NULL && strcmp(s->t.o.resume,
 		    "auto") == 0 ? r->state.step : 0;
 	}
@@ -247,7 +247,7 @@ begin_find(struct session *s, struct resume *r, struct init *in, int dry)
 static int
 begin_adopt_state(struct session *s, const struct begin_where *w)
 {
-	struct buffer *b = &s->resumed;
+	struct buffer *b = &s->text.resumed;
 
 	if (s->comm->rank != 0) {
 		buffer_free(b);

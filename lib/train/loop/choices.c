@@ -160,7 +160,7 @@ choices_plan_alike(struct session *s)
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	choices_state(s, NULL);
-	identity_add(&b, "choices", s->choices);
+	identity_add(&b, "choices", s->text.choices);
 	return identity_check(s->comm, &b);
 }
 
@@ -200,8 +200,8 @@ choices_stamp(struct device *d, const char *was)
 void
 choices_state(struct session *s, const char *was)
 {
-	free(s->choices);
-	s->choices = modes_has(&s->t.o.modes, MODE_FAST) ? NULL :
+	free(s->text.choices);
+	s->text.choices = modes_has(&s->t.o.modes, MODE_FAST) ? NULL :
 	    choices_stamp(s->device, was);
-	s->t.state.choices = s->choices;
+	s->t.state.choices = s->text.choices;
 }

@@ -56,12 +56,6 @@ feeder_open_views(struct feeder *f, const struct dataset *d, uint32_t first,
 	f->loader = loader_views(d, first, count, &own);
 }
 
-struct loader_stats
-feeder_stats(const struct feeder *f)
-{
-	return loader_stats(f->loader);
-}
-
 void
 feeder_close(struct feeder *f)
 {

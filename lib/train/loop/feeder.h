@@ -41,8 +41,9 @@ struct feeder {
 	struct microbatch *mb;		/* the current one; NULL: none */
 	double waited;			/* seconds spent waiting for clips */
 
+	struct loader *loader;		/* NULL: not open */
+
 	/* Private. */
-	struct loader *loader;
 	struct feed feed;		/* of the current microbatch */
 	struct outcome *outcome;	/* of the next pass; NULL: not wanted */
 	double scale;			/* of the loss; 0: 1 */
@@ -62,9 +63,6 @@ void feeder_open(struct feeder *f, const struct dataset *d,
     const struct schedule *s, uint64_t from, const struct loader_options *o);
 void feeder_open_views(struct feeder *f, const struct dataset *d,
     uint32_t first, uint32_t count, const struct view_options *o);
-
-/* feeder_stats(f): return the statistics of the open loader. */
-struct loader_stats feeder_stats(const struct feeder *f);
 
 /* feeder_close(f): wait for the last upload and free the loader.  Do nothing
  * if the feeder is not open. */

@@ -93,10 +93,10 @@ input_network_set_losses(struct session *s)
 static struct graph *
 input_network_parse(struct session *s)
 {
-	const char *name = s->network_path != NULL ? s->network_path :
+	const char *name = s->text.network_path != NULL ? s->text.network_path :
 	    s->t.o.model;
 	int classes = dataset_classes(s->t.train);
-	struct graph *g = graph_parse(name, s->network_text, classes);
+	struct graph *g = graph_parse(name, s->text.network, classes);
 	char gamma[32], loss[64], *text;
 	int focal = s->t.o.loss == FOCAL;
 
@@ -110,12 +110,12 @@ input_network_parse(struct session *s)
 		return NULL;
 	}
 	text_real_write(gamma, s->t.o.focal_gamma);
-	text = xprintf("%s\nloss loss in=%s kind=%s%s%s\n", s->network_text,
+	text = xprintf("%s\nloss loss in=%s kind=%s%s%s\n", s->text.network,
 	    g->op[g->head[0].scores].name, loss, focal ? " gamma=" : "",
 	    focal ? gamma : "");
 	graph_free(g);
-	free(s->network_text);
-	s->network_text = text;
+	free(s->text.network);
+	s->text.network = text;
 	return graph_parse(name, text, classes);
 }
 
@@ -130,9 +130,9 @@ input_network_open(struct session *s)
 	 * leave the others waiting. */
 	s->backend = backend_find(s->t.o.device);
 	if (s->comm->rank == 0 && s->backend != NULL)
-		s->network_path = input_network_find(s->t.o.model);
+		s->text.network_path = input_network_find(s->t.o.model);
 	if (comm_agree(s->comm, s->backend == NULL || (s->comm->rank == 0 &&
-	    s->network_path == NULL)) != 0)
+	    s->text.network_path == NULL)) != 0)
 		return EXIT_USAGE;
 	o.ordinal = ordinal_of(s->comm, s->backend);
 	if (o.ordinal == -2)
@@ -142,8 +142,8 @@ input_network_open(struct session *s)
 	if (s->use.plan_only && s->backend->ordinal != NULL &&
 	    s->backend->ordinal->uuids(uuid, 1) == 0)
 		o.ordinal = -1;
-	s->network_text = inputs_text(s->comm, s->network_path);
-	if (s->network_text == NULL)
+	s->text.network = inputs_text(s->comm, s->text.network_path);
+	if (s->text.network == NULL)
 		return EXIT_USAGE;
 	s->graph = input_network_parse(s);
 	if (s->graph == NULL || loader_check_dataset(s->t.train,

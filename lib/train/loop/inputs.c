@@ -91,11 +91,11 @@ inputs_open_schedule(struct session *s)
 {
 	struct table *t;
 
-	s->schedule_text = inputs_text(s->comm, s->t.o.schedule);
-	if (s->schedule_text == NULL)
+	s->text.schedule = inputs_text(s->comm, s->t.o.schedule);
+	if (s->text.schedule == NULL)
 		return -1;
 	t = table_parse(strcmp(s->t.o.schedule, "-") == 0 ? "standard input" :
-	    text_quote(s->t.o.schedule), s->schedule_text);
+	    text_quote(s->t.o.schedule), s->text.schedule);
 	if (t != NULL)
 		s->t.schedule = schedule_from_table(t);
 	table_free(t);
@@ -298,7 +298,7 @@ inputs_open_flips(struct session *s)
 	char *path, *text = NULL;
 	int bad = 0;
 
-	strcpy(s->flips, "none");
+	strcpy(s->text.flips, "none");
 	if (s->t.o.flip_swap == NULL)
 		return 0;
 	path = s->comm->rank == 0 ? share_find("flips", s->t.o.flip_swap,
@@ -309,7 +309,7 @@ inputs_open_flips(struct session *s)
 	    s->t.o.flip_swap), text, dataset_class_list(s->t.train),
 	    &s->flip_map) != 0;
 	if (!bad)
-		hash128_text(flip_map_hash(&s->flip_map), s->flips);
+		hash128_text(flip_map_hash(&s->flip_map), s->text.flips);
 	free(text);
 	free(path);
 	return bad;
@@ -362,7 +362,7 @@ inputs_open_weights(struct session *s)
 static int
 inputs_open_imbalance(struct session *s)
 {
-	strcpy(s->class_weights, "none");
+	strcpy(s->text.class_weights, "none");
 	if (s->t.o.balance <= 0 && s->t.o.class_weight == NULL)
 		return 0;
 	if (dataset_has_label_sets(s->t.train))
@@ -375,7 +375,7 @@ inputs_open_imbalance(struct session *s)
 	if (inputs_open_weights(s) != 0)
 		return -1;
 	hash128_text(class_weights_hash(s->class_weight, s->balance->classes),
-	    s->class_weights);
+	    s->text.class_weights);
 	return 0;
 }
 

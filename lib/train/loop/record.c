@@ -70,7 +70,7 @@ record_log_start(struct session *s, const char *settings, char *const *argument)
 		{ "arguments", JSON_RAW, 0, arguments.out.data },
 		JSON_MEMBER_TEXT("build", version_build),
 		JSON_MEMBER_TEXT("config", settings),
-		JSON_MEMBER_TEXT("dataset_id", s->dataset),
+		JSON_MEMBER_TEXT("dataset_id", s->text.dataset),
 		JSON_MEMBER_TEXT("host", u.nodename),
 		JSON_MEMBER_TEXT("isa", isa_name(isa_best())),
 		JSON_MEMBER_TEXT("library", comm_library()),
@@ -82,7 +82,8 @@ record_log_start(struct session *s, const char *settings, char *const *argument)
 		JSON_MEMBER("samples", dataset_samples(s->t.train)),
 		JSON_MEMBER("unpacked_s", s->facts[0] != NULL ? s->decoding :
 		    NAN),
-		JSON_MEMBER_TEXT("val_id", s->t.val != NULL ? s->val_id : NULL),
+		JSON_MEMBER_TEXT("val_id", s->t.val != NULL ?
+		    s->text.val_id : NULL),
 		{ "versions", JSON_RAW, 0, versions.out.data } };
 
 	runlog_event(&s->run.log, "start", s->t.state.step, start,
@@ -98,9 +99,9 @@ record_write(struct session *s, const char *settings, char *const *argument)
 {
 	char *choices = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
 	const struct { const char *name, *text; } file[] = {
-		{ "config", settings }, { "schedule.tsv", s->schedule_text },
-		{ "network.net", s->network_text },
-		{ "classes.txt", s->classes }, { CHOICES_FILE, choices },
+		{ "config", settings }, { "schedule.tsv", s->text.schedule },
+		{ "network.net", s->text.network },
+		{ "classes.txt", s->text.classes }, { CHOICES_FILE, choices },
 		{ VIDEOS_DATA, s->facts[0] }, { VIDEOS_VAL, s->facts[1] },
 	};
 	uint64_t step = s->t.state.step;

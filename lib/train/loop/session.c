@@ -23,9 +23,9 @@ session_check_ranks(struct session *s)
 	struct state mine = s->t.state;
 	struct buffer b = { 0 };
 
-	mine.history = s->schedule_text;
+	mine.history = s->text.schedule;
 	identity_add_state(&b, &mine);
-	identity_add(&b, "val", s->val_id);
+	identity_add(&b, "val", s->text.val_id);
 	return identity_check(s->comm, &b);
 }
 
@@ -175,15 +175,15 @@ session_set_trainer(struct session *s)
 		.build = version_build, .results = session_results(s),
 		.isa = isa_name(isa_best()),
 		.library = backend_library(s->backend),
-		.precision = s->device->precision, .classes = s->classes,
-		.class_hash = s->class_hash, .config = s->recipe,
-		.dataset = s->dataset, .settings_id = s->settings_id,
-		.flips = s->flips, .class_weights = s->class_weights,
+		.precision = s->device->precision, .classes = s->text.classes,
+		.class_hash = s->text.class_hash, .config = s->text.recipe,
+		.dataset = s->text.dataset, .settings_id = s->text.settings_id,
+		.flips = s->text.flips, .class_weights = s->text.class_weights,
 		.generation = (uint64_t)dataset_generation(s->t.train),
 		.grown = 1,
-		.extract = s->extract,
-		.history = s->history, .model = s->graph->name,
-		.network = s->network_text, .order = "v1" };
+		.extract = s->text.extract,
+		.history = s->text.history, .model = s->graph->name,
+		.network = s->text.network, .order = "v1" };
 	session_set_viewing(s);
 }
 
@@ -191,7 +191,7 @@ void
 session_history(struct session *s, uint64_t step)
 {
 	hash128_text(schedule_prefix_hash(s->t.schedule,
-	    dataset_samples(s->t.train), step), s->history);
+	    dataset_samples(s->t.train), step), s->text.history);
 }
 
 /* Set the texts and hashes of the inputs, for identity and checkpoints. */
@@ -200,18 +200,18 @@ session_describe(struct session *s)
 {
 	struct buffer classes = { 0 };
 
-	hash128_text(dataset_id(s->t.train), s->dataset);
-	hash128_text(dataset_settings_id(s->t.train), s->settings_id);
+	hash128_text(dataset_id(s->t.train), s->text.dataset);
+	hash128_text(dataset_settings_id(s->t.train), s->text.settings_id);
 	if (s->t.val != NULL)
-		hash128_text(dataset_id(s->t.val), s->val_id);
+		hash128_text(dataset_id(s->t.val), s->text.val_id);
 	else
-		strcpy(s->val_id, "none");
-	snprintf(s->class_hash, sizeof(s->class_hash), "%016" PRIx64,
+		strcpy(s->text.val_id, "none");
+	snprintf(s->text.class_hash, sizeof(s->text.class_hash), "%016" PRIx64,
 	    dataset_class_hash(s->t.train));
-	s->extract = dataset_extract(s->t.train);
-	s->recipe = options_config(OPTION_FREE_RESUME);
+	s->text.extract = dataset_extract(s->t.train);
+	s->text.recipe = options_config(OPTION_FREE_RESUME);
 	class_text(dataset_class_list(s->t.train), &classes);
-	s->classes = classes.data;
+	s->text.classes = classes.data;
 	session_history(s, 0);
 }
 
@@ -338,14 +338,14 @@ session_close(struct session *s)
 	free(s->facts[1]);
 	free(s->staged[0]);
 	free(s->staged[1]);
-	free(s->schedule_text);
-	free(s->network_text);
-	free(s->network_path);
-	free(s->classes);
-	free(s->recipe);
-	free(s->extract);
-	free(s->init);
-	buffer_free(&s->resumed);
-	free(s->choices);
+	free(s->text.schedule);
+	free(s->text.network);
+	free(s->text.network_path);
+	free(s->text.classes);
+	free(s->text.recipe);
+	free(s->text.extract);
+	free(s->text.init);
+	buffer_free(&s->text.resumed);
+	free(s->text.choices);
 	buffer_free(&s->begun.init_table);
 }

@@ -34,12 +34,21 @@ struct begun {
 	struct buffer init_table;	/* init.tsv; n = 0: none */
 };
 
+/* The texts of the inputs.  Most are values of struct state. */
+struct session_texts {
+	char *schedule, *network, *network_path, *classes;
+	char history[33], dataset[33], settings_id[33], val_id[33];
+	char class_hash[17], flips[33], class_weights[33];
+	char *recipe, *extract;
+	char *init, *choices;		/* NULL: none */
+	struct buffer resumed;		/* texts of t.state that rank 0 sent */
+};
+
 struct session {
 	struct session_use use;
 	struct comm *comm;
 	struct comm *planned;		/* stands for use.ranks ranks; NULL: not
 					 * a plan for other ranks */
-	char *schedule_text, *network_text, *network_path, *classes;
 	char *facts[2];			/* tables of videos that are not packed;
 					 * NULL: packed */
 	size_t skipped;			/* videos left out */
@@ -57,13 +66,7 @@ struct session {
 	struct rundir run;
 	struct trainer t;		/* its settings, net, schedule and
 					 * datasets are those of the session */
-	char history[33], dataset[33], settings_id[33], val_id[33];
-	char class_hash[17], flips[33], class_weights[33];
-	char *recipe, *extract;
-	struct buffer resumed;		/* texts of t.state that rank 0 sent */
-	/* Values of the same fields of struct state; NULL: none. */
-	char *init;
-	char *choices;
+	struct session_texts text;
 	int finished;			/* the run was finished before this
 					 * start */
 };

@@ -297,8 +297,7 @@ work_join_reports(struct trainer *t, int microbatches, struct step_report *s)
 	double start = clock_seconds();
 
 	step_fetch_outcomes(t, microbatches);
-	if (step_share_reports(t, microbatches) != 0)
-		comm_abort(t->comm, EXIT_RANKS);
+	work_sure(t, step_share_reports(t, microbatches));
 	t->work->log.time.comm += clock_seconds() - start;
 	*s = step_join_reports(t->work, microbatches,
 	    optim_loss_scale(&t->optim));
@@ -315,6 +314,14 @@ work_count(struct trainer *t, double loss)
 	s->clips += (uint64_t)t->work->at.cell->batch;
 	s->epoch = (double)s->clips / dataset_samples(t->train);
 	s->loss = s->step == 1 ? loss : 0.98 * s->loss + 0.02 * loss;
+}
+
+int
+work_sure(const struct trainer *t, int result)
+{
+	if (result < 0)
+		comm_abort(t->comm, EXIT_RANKS);
+	return result;
 }
 
 int
@@ -406,22 +413,17 @@ step_make(struct trainer *t, struct step_report *s)
 	step_launch_update(t, sum, microbatches);
 	w->log.time.update += clock_seconds() - start;
 	start = clock_seconds();
-	if (bucket_done(w->bucket) != 0)
-		comm_abort(t->comm, EXIT_RANKS);
+	work_sure(t, bucket_done(w->bucket));
 	waited = clock_seconds() - start;
 	w->log.time.comm += waited;
 	w->log.time.comm_busy += waited;
 	if (work_join_reports(t, microbatches, s) != 0)
 		return s->status;
-	if ((bad = s->bad > 0 ? corrupt_share(w->corrupt, t,
-	    t->state.step + 1) : 0) < 0)
-		comm_abort(t->comm, EXIT_RANKS);
-	if (bad)
+	if (s->bad > 0 && (bad = work_sure(t, corrupt_share(w->corrupt, t,
+	    t->state.step + 1))) != 0)
 		return bad;
 	/* Before the update: wrong gradients must not reach the weights. */
-	if ((bad = audit_end(w->audit, t)) < 0)
-		comm_abort(t->comm, EXIT_RANKS);
-	if (bad)
+	if ((bad = work_sure(t, audit_end(w->audit, t))) != 0)
 		return bad;
 	if (!isfinite(s->loss) || (t->o.max_loss > 0 &&
 	    s->loss > t->o.max_loss))

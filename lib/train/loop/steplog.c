@@ -284,7 +284,7 @@ work_log_step(struct trainer *t, const struct step_report *s, int now)
 {
 	struct trainer_work *w = t->work;
 
-	limit_count(t, feeder_stats(&w->feeder));
+	limit_count(t, loader_stats(w->feeder.loader));
 	w->log.steps++;
 	w->log.clips += w->seen.cell->batch;
 	w->log.loss += s->loss;

@@ -37,8 +37,8 @@ trainer_is_better(const struct trainer *t, const struct summary *s,
 static void
 trainer_swap_weights(struct trainer *t, int wanted)
 {
-	if (wanted && optim_swap(&t->optim, t->net) != 0)
-		comm_abort(t->comm, EXIT_RANKS);
+	if (wanted)
+		work_sure(t, optim_swap(&t->optim, t->net));
 }
 
 /* Measure the statistics of --precise-bn.  Return 0, or an exit status. */
@@ -191,11 +191,7 @@ trainer_validation_due(const struct trainer *t, double before, int end)
 static int
 trainer_is_finite(struct trainer *t)
 {
-	int good = optim_finite(&t->optim, t->net);
-
-	if (good < 0)
-		comm_abort(t->comm, EXIT_RANKS);
-	return good;
+	return work_sure(t, optim_finite(&t->optim, t->net));
 }
 
 static int
@@ -210,10 +206,8 @@ trainer_check_finite(struct trainer *t)
 static int
 trainer_check_replicas(struct trainer *t)
 {
-	int status = replica_check(t);
+	int status = work_sure(t, replica_check(t));
 
-	if (status < 0)
-		comm_abort(t->comm, EXIT_RANKS);
 	t->work->replicas_differ = status != 0;
 	return status;
 }

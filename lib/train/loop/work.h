@@ -197,6 +197,10 @@ void work_count(struct trainer *t, double loss);
 int work_microbatches(struct trainer *t, struct tree *tree, int leaf, int first,
     int count, struct tree_sum *reduced, int status);
 
+/* work_sure(t, result): return ${result}, or end all ranks if it is negative:
+ * another rank cannot be reached. */
+int work_sure(const struct trainer *t, int result);
+
 /* work_diverged(t, what, value): on rank 0, print "step 3: ${what} ${value}:
  * the run has diverged".  Return EXIT_DIVERGED. */
 int work_diverged(const struct trainer *t, const char *what, double value);
