@@ -93,12 +93,6 @@ device_tune(struct device *d, int how)
 		d->backend->tuning->tune(d, how);
 }
 
-const struct op_impl *
-task_impl(const struct task *t)
-{
-	return t->impl;
-}
-
 int
 task_reads(const struct task *t)
 {
@@ -114,20 +108,20 @@ task_reads(const struct task *t)
 void
 task_forward(struct task *t)
 {
-	task_impl(t)->forward(t);
+	t->impl->forward(t);
 }
 
 void
 task_backward(struct task *t)
 {
-	if (task_impl(t)->backward != NULL && !t->no_grad)
-		task_impl(t)->backward(t);
+	if (t->impl->backward != NULL && !t->no_grad)
+		t->impl->backward(t);
 }
 
 void
 task_recompute(struct task *t)
 {
-	task_impl(t)->recompute(t);
+	t->impl->recompute(t);
 }
 
 void

@@ -203,14 +203,10 @@ feed_scale(const struct feed *f)
 }
 
 /*
- * task_impl(t): return the implementation of ${t}'s operator; NULL if
- * unsupported.
- *
  * task_forward(t): run the forward pass of ${t}.
  *
  * task_backward(t): run the backward pass of ${t}, if it has one.
  */
-const struct op_impl *task_impl(const struct task *t);
 void task_forward(struct task *t);
 void task_backward(struct task *t);
 

@@ -81,7 +81,7 @@ bench_op_time_pass(struct bench *b, struct bench_op_job *j, int i)
 	j->task = &j->fixture.plan->task[i];
 	if (j->task->fused_into != i)
 		return;
-	if (j->backward && task_impl(j->task)->backward == NULL)
+	if (j->backward && j->task->impl->backward == NULL)
 		return;
 	if (d == NULL) {
 		/* Not measured, but later operators need its output. */

@@ -72,8 +72,7 @@ profile_open(struct profile_job *j)
 			continue;
 		plan_kinds(p, i, name, sizeof(name));
 		j->of[i] = profile_find_kind(j, name);
-		j->kind[j->of[i]].none[1] = task_impl(&p->task[i])->backward ==
-		    NULL;
+		j->kind[j->of[i]].none[1] = p->task[i].impl->backward == NULL;
 		if (p->task[i].op->kind == OP_CONV)
 			j->conv[j->convs++].task = i;
 	}

@@ -74,7 +74,7 @@ void
 task_text(const struct task *t, char *buf, size_t size)
 {
 	const struct op *op = t->op;
-	const struct op_impl *impl = task_impl(t);
+	const struct op_impl *impl = t->impl;
 	const char *name = op_types[op->kind].name;
 	char in[64], out[64], window[64] = "", made[160] = "";
 

@@ -12,21 +12,13 @@ extern void omp_set_num_threads(int n);
 #endif
 
 const char *
-dnnl_version_text(void)
-{
-	static char text[32];
-	const dnnl_version_t *v = dnnl_version();
-
-	snprintf(text, sizeof(text), "%d.%d.%d", v->major, v->minor, v->patch);
-	return text;
-}
-
-const char *
 dnnl_library(void)
 {
 	static char text[48];
+	const dnnl_version_t *v = dnnl_version();
 
-	snprintf(text, sizeof(text), "oneDNN %s", dnnl_version_text());
+	snprintf(text, sizeof(text), "oneDNN %d.%d.%d", v->major, v->minor,
+	    v->patch);
 	return text;
 }
 
@@ -66,13 +58,13 @@ dnnl_open(int threads)
 		dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
 	d->stream = xcalloc((size_t)threads, sizeof(*d->stream));
 	if (dnnl_engine_create(&d->engine, dnnl_cpu, 0) != dnnl_success) {
-		fail("oneDNN %s has no CPU engine", dnnl_version_text());
+		fail("%s has no CPU engine", dnnl_library());
 		goto err;
 	}
 	for (; d->threads < threads; d->threads++)
 		if (dnnl_stream_create(&d->stream[d->threads], d->engine,
 		    dnnl_stream_default_flags) != dnnl_success) {
-			fail("oneDNN %s has no stream", dnnl_version_text());
+			fail("%s has no stream", dnnl_library());
 			goto err;
 		}
 	return d;
@@ -111,5 +103,5 @@ dnnl_execute(struct dnnl *d, dnnl_primitive_t prim, int thread, int n,
 	dnnl_one_thread();
 	if (dnnl_primitive_execute(prim, s, n, args) != dnnl_success ||
 	    dnnl_stream_wait(s) != dnnl_success)
-		die(1, "oneDNN %s failed to run", dnnl_version_text());
+		die(1, "%s failed to run", dnnl_library());
 }

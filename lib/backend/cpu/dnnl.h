@@ -48,12 +48,7 @@ struct dnnl_conv;
 struct dnnl *dnnl_open(int threads);
 void dnnl_close(struct dnnl *d);
 
-/*
- * dnnl_version_text(), dnnl_library():
- * Return the version, such as "2.6.3", and the name with it, "oneDNN 2.6.3".
- * The strings are static.
- */
-const char *dnnl_version_text(void);
+/* dnnl_library(): return "oneDNN 2.6.3", the version of this library. */
 const char *dnnl_library(void);
 
 /*
@@ -101,27 +96,31 @@ int dnnl_conv_has(struct dnnl *d, enum conv_kind pass,
  */
 int dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *call);
 
+/* What follows from the calls of a pass. */
+struct dnnl_made {
+	size_t weights;			/* bytes, in the inner order */
+	size_t scratch;			/* bytes of a thread */
+	int slices;			/* of the weights, dnnl_conv_reorder */
+	const char *name;		/* oneDNN's implementation */
+};
+
 /*
- * dnnl_conv_weights(c), dnnl_conv_scratch(c), dnnl_conv_name(c):
- * Return the bytes of the weights in the inner order, the bytes of scratch of
- * a thread, and the name of oneDNN's implementation.  Create all calls first.
- * The name is valid as long as ${c}.
+ * dnnl_conv_made(c):
+ * Return the facts of ${c}.  Create all calls first.  The name is valid as long
+ * as ${c}.
  */
-size_t dnnl_conv_weights(const struct dnnl_conv *c);
-size_t dnnl_conv_scratch(const struct dnnl_conv *c);
-const char *dnnl_conv_name(const struct dnnl_conv *c);
+struct dnnl_made dnnl_conv_made(const struct dnnl_conv *c);
 
 /* dnnl_conv_same_order(a, b): return 1 if their inner orders are equal. */
 int dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b);
 
 /*
- * dnnl_conv_slices(c), dnnl_conv_reorder(c, thread, slice, outer, inner):
- * Copy slice ${slice} of dnnl_conv_slices(c) of the weights from ${outer} to
- * ${inner}.  For CONV_WEIGHTS, copy the gradient from ${inner} to ${outer}.
- * Slices do not overlap, so threads may each copy one; ${thread} is the number
- * of the caller.  A failure of oneDNN ends the program.
+ * dnnl_conv_reorder(c, thread, slice, outer, inner):
+ * Copy slice ${slice} of the weights from ${outer} to ${inner}.  For
+ * CONV_WEIGHTS, copy the gradient from ${inner} to ${outer}.  Slices do not
+ * overlap, so threads may each copy one; ${thread} is the number of the caller.
+ * A failure of oneDNN ends the program.
  */
-int dnnl_conv_slices(const struct dnnl_conv *c);
 void dnnl_conv_reorder(struct dnnl_conv *c, int thread, int slice, float *outer,
     void *inner);
 

@@ -11,33 +11,6 @@ dnnl_layout_of(const layout *l)
 	return *l;
 }
 
-int
-dnnl_layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
-    dnnl_format_tag_t tag)
-{
-	return dnnl_memory_desc_create_with_tag(l, n, d, type, tag);
-}
-
-int
-dnnl_layout_strided(layout *l, int n, const dnnl_dims_t d,
-    dnnl_data_type_t type, const dnnl_dims_t strides)
-{
-	return dnnl_memory_desc_create_with_strides(l, n, d, type, strides);
-}
-
-int
-dnnl_layout_copy(layout *l, layout_ref from)
-{
-	return dnnl_memory_desc_clone(l, from);
-}
-
-int
-dnnl_layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
-    const dnnl_dims_t at)
-{
-	return dnnl_memory_desc_create_submemory(l, from, d, at);
-}
-
 void
 dnnl_layout_free(layout *l)
 {
@@ -47,7 +20,7 @@ dnnl_layout_free(layout *l)
 }
 
 int
-describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
+dnnl_describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
     const struct dnnl_pass *c)
 {
 	static const dnnl_dims_t dense = { 0 };
@@ -78,32 +51,11 @@ dnnl_layout_of(const layout *l)
 	return l;
 }
 
-int
-dnnl_layout_make(layout *l, int n, const dnnl_dims_t d, dnnl_data_type_t type,
-    dnnl_format_tag_t tag)
-{
-	return dnnl_memory_desc_init_by_tag(l, n, d, type, tag);
-}
-
-int
-dnnl_layout_strided(layout *l, int n, const dnnl_dims_t d,
-    dnnl_data_type_t type, const dnnl_dims_t strides)
-{
-	return dnnl_memory_desc_init_by_strides(l, n, d, type, strides);
-}
-
-int
+dnnl_status_t
 dnnl_layout_copy(layout *l, layout_ref from)
 {
 	*l = *from;
-	return 0;
-}
-
-int
-dnnl_layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
-    const dnnl_dims_t at)
-{
-	return dnnl_memory_desc_init_submemory(l, from, d, at);
+	return dnnl_success;
 }
 
 void

@@ -8,8 +8,17 @@
  * descriptor.
  *
  * A ${layout} is a memory descriptor, freed with dnnl_layout_free.  A
- * ${layout_ref} borrows one.  Functions that return int return 0, or another
- * value on failure.  They print no message.
+ * ${layout_ref} borrows one.  These create a layout ${l}, and return 0 or, on
+ * failure, another value without a message:
+ *
+ * dnnl_layout_make(l, n, d, type, tag)
+ *		n dimensions d, by a format tag
+ * dnnl_layout_strided(l, n, d, type, strides)
+ *		likewise, with strides in elements
+ * dnnl_layout_copy(l, from)
+ *		a copy of another one
+ * dnnl_layout_part(l, from, d, at)
+ *		the d elements of another one that begin at index at
  */
 
 #include <oneapi/dnnl/dnnl.h>
@@ -19,9 +28,17 @@
 #if DNNL_VERSION_MAJOR >= 3
 typedef dnnl_memory_desc_t layout;
 typedef const_dnnl_memory_desc_t layout_ref;
+#define dnnl_layout_make dnnl_memory_desc_create_with_tag
+#define dnnl_layout_strided dnnl_memory_desc_create_with_strides
+#define dnnl_layout_copy dnnl_memory_desc_clone
+#define dnnl_layout_part dnnl_memory_desc_create_submemory
 #else
 typedef dnnl_memory_desc_t layout;
 typedef const dnnl_memory_desc_t *layout_ref;
+#define dnnl_layout_make dnnl_memory_desc_init_by_tag
+#define dnnl_layout_strided dnnl_memory_desc_init_by_strides
+#define dnnl_layout_part dnnl_memory_desc_init_submemory
+dnnl_status_t dnnl_layout_copy(layout *l, layout_ref from);
 #endif
 
 /*
@@ -29,26 +46,6 @@ typedef const dnnl_memory_desc_t *layout_ref;
  * ${l}.
  */
 layout_ref dnnl_layout_of(const layout *l);
-
-/*
- * dnnl_layout_make(l, n, d, type, tag), dnnl_layout_strided(l, n, d, type,
- * strides),
- * dnnl_layout_copy(l, from):
- * Create a layout of ${n} dimensions ${d}: by a format tag or with strides in
- * elements; or copy ${from}.
- */
-int dnnl_layout_make(layout *l, int n, const dnnl_dims_t d,
-    dnnl_data_type_t type, dnnl_format_tag_t tag);
-int dnnl_layout_strided(layout *l, int n, const dnnl_dims_t d,
-    dnnl_data_type_t type, const dnnl_dims_t strides);
-int dnnl_layout_copy(layout *l, layout_ref from);
-
-/*
- * dnnl_layout_part(l, from, d, at):
- * Create the layout of the ${d} elements of ${from} that begin at ${at}.
- */
-int dnnl_layout_part(layout *l, layout_ref from, const dnnl_dims_t d,
-    const dnnl_dims_t at);
 
 /* dnnl_layout_free(l): free ${l}; a zeroed one is allowed. */
 void dnnl_layout_free(layout *l);
@@ -66,6 +63,7 @@ struct dnnl_pass {
 /*
  * dnnl_describe(pd, engine, c):
  * Create the primitive descriptor of the pass ${c}.  The caller destroys it.
+ * Return 0, or another value on failure, without a message.
  */
 int dnnl_describe(dnnl_primitive_desc_t *pd, dnnl_engine_t engine,
     const struct dnnl_pass *c);

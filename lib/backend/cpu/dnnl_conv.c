@@ -239,11 +239,11 @@ dnnl_conv_make_call(struct dnnl_conv *c, struct dnnl_call *k)
 	}
 	/* oneDNN's statuses are not distinguished above; malloc sets errno. */
 	if (bad && errno == ENOMEM)
-		die(EXIT_FAILED, "%s: oneDNN %s is out of memory", c->what,
-		    dnnl_version_text());
+		die(EXIT_FAILED, "%s: %s is out of memory", c->what,
+		    dnnl_library());
 	if (bad)
-		return fail("%s: oneDNN %s cannot make its %s", c->what,
-		    dnnl_version_text(), what[c->pass]);
+		return fail("%s: %s cannot make its %s", c->what,
+		    dnnl_library(), what[c->pass]);
 	return 0;
 }
 
@@ -302,22 +302,10 @@ dnnl_conv_free(struct dnnl_conv *c)
 	free(c);
 }
 
-size_t
-dnnl_conv_weights(const struct dnnl_conv *c)
+struct dnnl_made
+dnnl_conv_made(const struct dnnl_conv *c)
 {
-	return c->weights;
-}
-
-size_t
-dnnl_conv_scratch(const struct dnnl_conv *c)
-{
-	return c->scratch;
-}
-
-const char *
-dnnl_conv_name(const struct dnnl_conv *c)
-{
-	return c->name;
+	return (struct dnnl_made){ c->weights, c->scratch, c->slices, c->name };
 }
 
 void

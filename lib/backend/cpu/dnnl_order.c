@@ -92,12 +92,6 @@ dnnl_make_slices(struct dnnl_conv *c)
 }
 
 int
-dnnl_conv_slices(const struct dnnl_conv *c)
-{
-	return c->slices;
-}
-
-int
 dnnl_conv_same_order(const struct dnnl_conv *a, const struct dnnl_conv *b)
 {
 	return dnnl_memory_desc_equal(dnnl_layout_of(&a->w),

@@ -350,16 +350,19 @@ conv_library_make_piece(const struct cpu_conv_pass *p, struct library *o, int i)
 {
 	struct library_piece *piece = &o->piece[i];
 	struct dnnl_shape s = conv_library_piece_of(p, o, i, &piece->channel);
+	struct dnnl_made made;
 
 	piece->conv = dnnl_conv_new(cpu_of(p->t)->dnnl, p->t->op->name, p->kind,
 	    &s);
 	if (conv_library_make_calls(p, o, piece->conv) != 0)
 		return -1;
 	piece->at = o->weights;
-	piece->bytes = cpu_pages(dnnl_conv_weights(piece->conv));
+	made = dnnl_conv_made(piece->conv);
+	piece->slices = made.slices;
+	piece->bytes = cpu_pages(made.weights);
 	o->weights += piece->bytes * (size_t)p->k[0];
-	if (dnnl_conv_scratch(piece->conv) > o->scratch)
-		o->scratch = dnnl_conv_scratch(piece->conv);
+	if (made.scratch > o->scratch)
+		o->scratch = made.scratch;
 	return 0;
 }
 
@@ -379,7 +382,7 @@ conv_library_set_phases(struct cpu_conv_pass *p, const struct library *o)
 	int timed = conv_pass_timed(p), jobs = o->parts * o->pieces;
 
 	for (int i = 0; i < o->pieces; i++)
-		order.n += dnnl_conv_slices(o->piece[i].conv);
+		order.n += o->piece[i].slices;
 	if (p->kind == CONV_WEIGHTS) {
 		*run++ = timed ? (struct conv_phase){ library_part_tap,
 			o->parts * p->k[0] } :
@@ -448,7 +451,7 @@ conv_library_describe(const struct cpu_conv_pass *p)
 {
 	const struct library *o = p->state;
 
-	return dnnl_conv_name(o->piece->conv);
+	return dnnl_conv_made(o->piece->conv).name;
 }
 
 static int

@@ -80,8 +80,8 @@ library_order(const void *state, int i, const struct conv_buffers *b)
 	int tap = conv_pass_tap(p), taps = p->k[0];
 	int step = taps * tap;		/* floats of a channel */
 
-	while (i >= dnnl_conv_slices(piece->conv))
-		i -= dnnl_conv_slices(piece++->conv);
+	while (i >= piece->slices)
+		i -= piece++->slices;
 	if (p->kind == CONV_FORWARD)
 		step *= o->in / o->groups;
 	for (int k = 0; k < taps; k++)

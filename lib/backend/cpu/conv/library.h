@@ -19,7 +19,7 @@
  */
 struct library_piece {
 	struct dnnl_conv *conv;
-	int channel;
+	int channel, slices;
 	size_t at, bytes;	/* weights of its first tap, offset; of a tap */
 };
 
