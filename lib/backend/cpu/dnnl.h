@@ -96,7 +96,7 @@ int dnnl_conv_has(struct dnnl *d, enum conv_kind pass,
  */
 int dnnl_conv_call(struct dnnl_conv *c, const struct conv_call *call);
 
-/* What follows from the calls of a pass. */
+/* The facts of a pass, which follow from its calls. */
 struct dnnl_made {
 	size_t weights;			/* bytes, in the inner order */
 	size_t scratch;			/* bytes of a thread */
