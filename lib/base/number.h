@@ -29,6 +29,17 @@ div_up(int n, int by)
 	return (n + by - 1) / by;
 }
 
+/* log2_up(n): return log2(${n}) rounded up, for ${n} > 0. */
+static inline int
+log2_up(int n)
+{
+	int k = 0;
+
+	while (1 << k < n)
+		k++;
+	return k;
+}
+
 /*
  * common_divisor(a, b):
  * Return the greatest common divisor of two numbers that are not negative, ${b}

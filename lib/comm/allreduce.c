@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "comm/allreduce.h"
 #include "comm/grid_collectives.h"
 #include "comm/watch.h"
@@ -25,22 +26,11 @@ allreduce_one_column(const int *host, int ranks)
 	return 1;
 }
 
-/* Return log2(n), rounded up. */
-static int
-allreduce_log2_up(int n)
-{
-	int k = 0;
-
-	while (1 << k < n)
-		k++;
-	return k;
-}
-
 /* The library's algorithm is unknown; assume that it takes the fewest steps. */
 static int
 allreduce_native_steps(int columns, int rows)
 {
-	return 2 * allreduce_log2_up(columns * rows);
+	return 2 * log2_up(columns * rows);
 }
 
 static int
@@ -99,7 +89,7 @@ allreduce_halving_columns(const int *host, int ranks)
 static int
 allreduce_halving_steps(int columns, int rows)
 {
-	int whole = allreduce_log2_up(rows + 1) - 1;	/* rounds that all ranks
+	int whole = log2_up(rows + 1) - 1;	/* rounds that all ranks
 							 * take part in */
 
 	return (columns > 1 ? 2 : 0) + 2 * whole + (1 << whole < rows ? 2 : 0);

@@ -5,25 +5,15 @@
 
 #include "base/cpus.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "comm/exact.h"
 #include "comm/halving.h"
 #include "comm/segments.h"
 
-/* Return the number of levels above the leaves of a tree of ${leaves}. */
-static int
-exact_tree_height(int leaves)
-{
-	int h = 0;
-
-	while (1 << h < leaves)
-		h++;
-	return h;
-}
-
 int
 tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 {
-	int n = 0, root = exact_tree_height(t->leaves);
+	int n = 0, root = log2_up(t->leaves);
 
 	assert(t->n < TREE_MAX);
 	t->part[t->n++] = s;
@@ -55,7 +45,7 @@ tree_push(struct tree *t, struct subtree s, struct tree_sum *sums)
 void
 tree_of(int leaves, int first, int count, struct tree *t)
 {
-	int root = exact_tree_height(leaves), end = first + count;
+	int root = log2_up(leaves), end = first + count;
 
 	*t = (struct tree){ .leaves = leaves };
 	while (first < end) {

@@ -5,8 +5,8 @@
  * that sums in stream order as NCCL does (comm/fabric.h).  No host waits
  * between the backward pass and the update.  The cases include a rank that
  * defers a step, and runs in which all ranks stop.  A missing wait for a sum is
- * detected.  Sums in 16 bits are close to those in fp32.  The calls of the library that exact sums make are counted for 2 to
- * 1,536 ranks.
+ * detected.  Sums in 16 bits are close to those in fp32.  The calls of the
+ * library that exact sums make are counted for 2 to 1,536 ranks.
  */
 #include <math.h>
 #include <stdatomic.h>

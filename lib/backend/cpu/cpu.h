@@ -157,6 +157,19 @@ void cpu_rows_write(const struct task *t, const struct dims *d, void *x,
 struct plane_window cpu_pool_window(const struct task *t);
 
 /*
+ * Channels [from, to), which a shift takes from the frame ${by} frames later.
+ */
+struct cpu_shift_range { int from, to, by; };
+
+/*
+ * cpu_shift_ranges(shift, row, r):
+ * Split ${row} channels into ranges that ${shift} takes from the same frame.
+ * Return their number, at most 8.
+ */
+int cpu_shift_ranges(const struct task *shift, int row,
+    struct cpu_shift_range r[8]);
+
+/*
  * cpu_fallback_scratch, cpu_fallback_forward, cpu_fallback_backward:
  * The functions of cpu_fallback, which runs the loops of backend/ref on copies
  * of the activations, in one thread.

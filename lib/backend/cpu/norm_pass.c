@@ -30,7 +30,7 @@ norm_pass_source_of(const struct norm_pass *s, const struct task *shift)
 	struct norm_source l = { .x = shift->y, .shift = shift,
 		.moved = 2 * (shift->out.c / shift->op->shift.fold) };
 
-	l.ranges = bf16_ranges(shift, s->row, l.range);
+	l.ranges = cpu_shift_ranges(shift, s->row, l.range);
 	return l;
 }
 
@@ -254,7 +254,7 @@ norm_in_place(const struct norm_pass *s, const struct norm_rows *p)
  */
 static int
 norm_pass_moved(const struct norm_pass *s, const struct norm_rows *p,
-    const struct bf16_range *r, int sign, struct norm_rows *to)
+    const struct cpu_shift_range *r, int sign, struct norm_rows *to)
 {
 	int t = s->d->t, by = sign * r->by, frame = p->image % t - by;
 	int lost = frame < 0 || frame >= t;
@@ -270,7 +270,7 @@ void *
 norm_window(const struct norm_pass *s, const struct norm_source *l,
     const struct norm_rows *p, int c, size_t *row, int *end)
 {
-	const struct bf16_range *r = l->range;
+	const struct cpu_shift_range *r = l->range;
 	struct norm_rows to = *p;
 
 	*row = (size_t)s->width;

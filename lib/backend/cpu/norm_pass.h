@@ -33,7 +33,7 @@ struct norm_source {
 	void *dropped;			/* dropped rows, laid out as an
 					 * activation [clips][hw][moved] */
 	int ranges, moved;		/* channels that move, the first ones */
-	struct bf16_range range[NORM_WINDOWS / 2];
+	struct cpu_shift_range range[NORM_WINDOWS / 2];
 };
 
 struct norm_pass {

@@ -51,8 +51,7 @@ size_t outer_parts(const struct outer *g);
  * Run job ${job} of outer_jobs(g); ${state} is the struct outer.  With one
  * part, write its range of ${o}->out[out][in][taps].  With several, write its
  * sums to ${o}->parts, outer_parts(g) bytes; outer_add must follow.  The
- * scratch of ${o} has
- * outer_scratch(g) bytes.
+ * scratch of ${o} has outer_scratch(g) bytes.
  */
 int outer_jobs(const struct outer *g);
 void outer_run(const void *state, int job, const struct conv_buffers *o);

@@ -279,6 +279,24 @@ cpu_shift_block(struct task *t, int i, int b, int sign)
 	}
 }
 
+int
+cpu_shift_ranges(const struct task *shift, int row,
+    struct cpu_shift_range r[8])
+{
+	int n = 0, c = 0, channels = shift->out.c;
+
+	while (c < row) {
+		int by = c < channels ? op_shift(shift->op, channels, c) : 0;
+
+		r[n] = (struct cpu_shift_range){ c, c, by };
+		while (c < row && (c < channels ? op_shift(shift->op, channels,
+		    c) : 0) == by)
+			c++;
+		r[n++].to = c;
+	}
+	return n;
+}
+
 static void
 cpu_shift_forward_block(struct task *t, int i, int b)
 {

@@ -58,9 +58,9 @@ void inputs_print_classes(const struct session *s, FILE *f);
 /*
  * input_network_open(s):
  * Open the back end, the device and the network of a run, whose schedule and
- * datasets are open.  Internal to inputs_open (train/loop/inputs.h).  Return 0,
- * or an exit status after a message, which may differ from rank to rank.
- * Collective: all ranks call it.
+ * datasets are open.  Internal to inputs_open.  Return 0, or an exit status
+ * after a message, which may differ from rank to rank.  Collective: all ranks
+ * call it.
  */
 int input_network_open(struct session *s);
 

@@ -390,6 +390,7 @@ out:
 /*
  * Write the hash of the executable file to ${text}, or "unknown" if it cannot
  * be read.
+ *
  * Hash the program in pieces.  With GPU code it is large, and freeing one large
  * block raises the mmap threshold of malloc(3): later blocks of that size would
  * come from the heap and stay resident.

@@ -88,18 +88,6 @@ void bf16_widen(struct task *t, const struct dims *d, float *planes,
 void bf16_narrow(struct task *t, const struct dims *d, void *x,
     const float *planes, int more);
 
-/*
- * Channels [from, to), which a shift takes from the frame ${by} frames later.
- */
-struct bf16_range { int from, to, by; };
-
-/*
- * bf16_ranges(shift, row, r):
- * Split ${row} channels into ranges that ${shift} takes from the same frame.
- * Return their number, at most 8.
- */
-int bf16_ranges(const struct task *shift, int row, struct bf16_range r[8]);
-
 /* The operators in bf16 (ops.def), and the table of all of them. */
 #define OPERATOR(KIND, name, cpu, bf16) \
 	extern const struct op_impl bf16_ ## bf16;

@@ -76,8 +76,8 @@ bf16_frames_move(struct task *t, const void *from, void *to, int i, int sign,
 	const struct dims *d = &t->out;
 	size_t row = (size_t)bf16_row(d), positions = cpu_positions(d);
 	int frame = i % d->t;
-	struct bf16_range r[8];
-	int n = bf16_ranges(t, (int)row, r);
+	struct cpu_shift_range r[8];
+	int n = cpu_shift_ranges(t, (int)row, r);
 
 	for (int k = 0; k < n; k++) {
 		int at = frame + sign * r[k].by;

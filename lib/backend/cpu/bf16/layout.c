@@ -108,25 +108,6 @@ bf16_narrow(struct task *t, const struct dims *d, void *x,
 	cpu_run(t, cpu_images(d), bf16_layout_narrow_image, &k);
 }
 
-/* ---- shifts ---- */
-
-int
-bf16_ranges(const struct task *shift, int row, struct bf16_range r[8])
-{
-	int n = 0, c = 0, channels = shift->out.c;
-
-	while (c < row) {
-		int by = c < channels ? op_shift(shift->op, channels, c) : 0;
-
-		r[n] = (struct bf16_range){ c, c, by };
-		while (c < row && (c < channels ? op_shift(shift->op, channels,
-		    c) : 0) == by)
-			c++;
-		r[n++].to = c;
-	}
-	return n;
-}
-
 const struct op_impl *const bf16_ops[OP_KINDS] = {
 #define OPERATOR(KIND, name, cpu, bf16) [OP_ ## KIND] = &bf16_ ## bf16,
 #include "backend/ops.def"
