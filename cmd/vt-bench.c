@@ -138,6 +138,7 @@ static const struct command command = {
 /* The inputs and the state of a benchmark, opened and closed by main. */
 struct bench_session {
 	struct bench b;
+	int test;			/* index of subtests */
 	struct comm *comm;
 	struct dataset *data;
 	struct shape_list shapes;
@@ -261,21 +262,21 @@ vt_bench_run_allreduce(struct bench_session *s)
 	return bench_allreduce(&s->b, &o);
 }
 
+static void
+vt_bench_set_predict(const struct bench_session *s)
+{
+	predict_options_set(&predicting, &summing.algorithms,
+	    schedule_path != NULL, OPTION_MODE(s->test));
+}
+
 static int
 vt_bench_run_count(struct bench_session *s)
 {
-	int count[PREDICT_COUNTS], n = predict_ranks(&predicting, count);
-	char *path = share_find("models", model, ".net");
-
-	predict_algorithms_check(&summing.algorithms, 0);
-	s->graph = path != NULL ? graph_read(path, (int)num_classes) : NULL;
-	free(path);
-	if (s->graph == NULL)
+	vt_bench_set_predict(s);
+	if (vt_bench_read_network(s) != 0)
 		return EXIT_USAGE;
-	return bench_count(&s->b, &(struct count_options){ s->graph,
-	    summing.algorithms.item, summing.algorithms.n,
-	    &wires[summing.comm_dtype], count, n,
-	    (int)predicting.ranks_per_host });
+	predicting.predict.wire = &wires[summing.comm_dtype];
+	return bench_count(&s->b, &predicting.predict, s->graph->elements);
 }
 
 /* Measure a profile on the device, or derive it from --rate. */
@@ -302,16 +303,15 @@ static int
 vt_bench_predict(struct bench_session *s, const struct shape_list *shapes,
     int (*predict)(struct bench *b, const struct predict_options *o))
 {
-	int count[PREDICT_COUNTS], status;
-	char *links = share_find("clusters", predicting.links, ".tsv");
-	struct predict_options o = predict_options_set(&predicting,
-	    &summing.algorithms, count);
+	struct predict_options *o = &predicting.predict;
+	char *links = share_find("clusters", o->links, ".tsv");
+	int status;
 
-	o.links = links;
-	o.schedule = s->schedule;
-	o.shapes = shapes;
-	o.wire = &wires[summing.comm_dtype];
-	status = links != NULL ? predict(&s->b, &o) : EXIT_USAGE;
+	o->links = links;
+	o->schedule = s->schedule;
+	o->shapes = shapes;
+	o->wire = &wires[summing.comm_dtype];
+	status = links != NULL ? predict(&s->b, o) : EXIT_USAGE;
 	free(links);
 	return status;
 }
@@ -360,22 +360,6 @@ vt_bench_check_step(const struct bench_session *s)
 		    "nor --data");
 }
 
-static void
-vt_bench_check_cluster(const struct bench_session *s)
-{
-	(void)s;
-	predict_options_check(&predicting, &summing.algorithms,
-	    schedule_path != NULL, 0);
-}
-
-static void
-vt_bench_check_guidelines(const struct bench_session *s)
-{
-	(void)s;
-	predict_options_check(&predicting, &summing.algorithms,
-	    schedule_path != NULL, 1);
-}
-
 struct bench_subtest {
 	int (*run)(struct bench_session *s);
 	void (*check)(const struct bench_session *s);	/* NULL: no checks */
@@ -396,8 +380,8 @@ static const struct bench_subtest subtests[] = {
 	{ vt_bench_run_allreduce, NULL, NULL, 0, 0, 1 },
 	{ vt_bench_run_links, NULL, NULL, 0, 0, 1 },
 	{ vt_bench_run_count, NULL, NULL, 0, 0, 0 },
-	{ vt_bench_run_cluster, vt_bench_check_cluster, "2x8x224", 0, 0, 0 },
-	{ vt_bench_run_guidelines, vt_bench_check_guidelines, NULL, 0, 0, 0 },
+	{ vt_bench_run_cluster, vt_bench_set_predict, "2x8x224", 0, 0, 0 },
+	{ vt_bench_run_guidelines, vt_bench_set_predict, NULL, 0, 0, 0 },
 };
 
 /* ---- options ---- */
@@ -514,20 +498,20 @@ main(int argc, char **argv)
 {
 	struct bench_session s = { 0 };
 	const struct bench_subtest *t;
-	int status = 0, operand, mode;
+	int status = 0, operand;
 	struct buffer identity = { 0 };
 
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	program_verbose(verbose);
-	mode = vt_bench_mode(argc - operand, argv + operand);
+	s.test = vt_bench_mode(argc - operand, argv + operand);
 	if (operand == argc)
 		options_wrong("no sub-test (wanted one of %s)", BENCH_TESTS);
-	if (mode < 0)
+	if (s.test < 0)
 		options_wrong("no sub-test %s (wanted one of %s)",
 		    text_quote(argv[operand]), BENCH_TESTS);
-	t = &subtests[mode];
+	t = &subtests[s.test];
 	s.file = argv + operand + 1;
 	s.files = argc - operand - 1;
 	s.b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,

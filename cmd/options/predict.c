@@ -10,48 +10,46 @@
 
 #include "predict.h"
 
-int
-predict_ranks(const struct bench_predict_options *o, int *count)
+/* Parse --ranks. */
+static void
+predict_parse_ranks(const char *ranks, struct predict_options *o)
 {
-	const char *text = o->ranks;
-	int n = 0;
-
-	for (;;) {
+	for (const char *text = ranks;; text++) {
 		char *end;
 		long v = strtol(text, &end, 10);
 
-		if (*text < '0' || *text > '9' || (*end != '\0' && *end != ',') || v < 2 ||
-		    v > PREDICT_RANKS || n == PREDICT_COUNTS)
-			options_wrong("--ranks=%s (wanted up to %d numbers from "
-			    "2 to %d, separated by commas)",
-			    text_quote(o->ranks), PREDICT_COUNTS, PREDICT_RANKS);
-		count[n++] = (int)v;
+		if (*text < '0' || *text > '9' ||
+		    (*end != '\0' && *end != ',') || v < 2 ||
+		    v > PREDICT_RANKS || o->counts == PREDICT_COUNTS)
+			options_wrong("--ranks=%s (wanted up to %d numbers "
+			    "from 2 to %d, separated by commas)",
+			    text_quote(ranks), PREDICT_COUNTS, PREDICT_RANKS);
+		o->ranks[o->counts++] = (int)v;
+		text = end;
 		if (*end == '\0')
-			return n;
-		text = end + 1;
+			return;
 	}
 }
 
-void
-predict_algorithms_check(const struct option_list *algorithms, int grids)
+/* Check that the messages of algorithm ${name} are known; ${grids} is 1 if
+ * those of torus:XxY are. */
+static void
+predict_check_algorithm(const char *name, int grids)
 {
-	for (size_t i = 0; i < algorithms->n; i++) {
-		const char *name = algorithms->item[i];
-		int columns, rows;
-		const struct algorithm *k = grids ?
-		    algorithm_parse(name, &columns, &rows) :
-		    algorithm_find(name);
+	int columns, rows;
+	const struct algorithm *k = grids ?
+	    algorithm_parse(name, &columns, &rows) : algorithm_find(name);
 
-		if (strcmp(name, "exact") != 0 &&
-		    (k == NULL || algorithm_is_native(k)))
-			options_wrong("--algorithm=%s: its messages are unknown "
-			    "(wanted exact, ring, torus or halving)",
-			    text_quote(name));
-	}
+	if (strcmp(name, "exact") != 0 &&
+	    (k == NULL || algorithm_is_native(k)))
+		options_wrong("--algorithm=%s: its messages are unknown "
+		    "(wanted exact, ring, torus or halving)",
+		    text_quote(name));
 }
 
-void
-predict_options_check(const struct bench_predict_options *o,
+/* Check that the options of a prediction are there and have an effect. */
+static void
+predict_check(const struct predict_options *o,
     const struct option_list *algorithms, int schedule, int guidelines)
 {
 	if (o->profiles.n == 0 || o->links == NULL)
@@ -68,27 +66,28 @@ predict_options_check(const struct bench_predict_options *o,
 		options_wrong("--schedule needs --samples=N");
 	if (!schedule && (o->samples > 0 || o->price > 0))
 		options_wrong("--samples and --price apply to a --schedule");
-	predict_algorithms_check(algorithms, 1);
-	if (o->plot != NULL && plot_ready(o->plot) != 0)
-		exit(EXIT_USAGE);
 }
 
-struct predict_options
-predict_options_set(const struct bench_predict_options *o,
-    const struct option_list *algorithms, int *count)
+void
+predict_options_set(struct bench_predict_options *options,
+    const struct option_list *algorithms, int schedule, unsigned test)
 {
-	static const char *const standard[] = { "exact" };
+	static const char *const standard[] = { "exact", "ring", "torus",
+		"halving" };
+	struct predict_options *o = &options->predict;
+	int count = test == BENCH_COUNT;
 
-	return (struct predict_options){ .profile = o->profiles.item,
-		.profiles = o->profiles.n,
-		.name = algorithms->n > 0 ? algorithms->item : standard,
-		.names = algorithms->n > 0 ? algorithms->n : 1,
-		.setting = o->settings.item, .settings = o->settings.n,
-		.hosts = (int)o->hosts,
-		.ranks_per_host = options_given("ranks-per-host") ?
-		    (int)o->ranks_per_host : 0,
-		.samples = (uint64_t)o->samples, .ranks = count,
-		.counts = options_given("ranks") ? predict_ranks(o, count) : 0,
-		.base = (int)o->base_ranks, .price = o->price,
-		.plot = o->plot };
+	if (!count)
+		predict_check(o, algorithms, schedule,
+		    test == BENCH_GUIDELINES);
+	for (size_t i = 0; i < algorithms->n; i++)
+		predict_check_algorithm(algorithms->item[i], !count);
+	if (o->plot != NULL && plot_ready(o->plot) != 0)
+		exit(EXIT_USAGE);
+	o->name = algorithms->n > 0 ? algorithms->item : standard;
+	o->names = algorithms->n > 0 ? algorithms->n : count ? 4 : 1;
+	if (count || options_given("ranks-per-host"))
+		o->ranks_per_host = options->ranks_per_host;
+	if (count || options_given("ranks"))
+		predict_parse_ranks(options->ranks, o);
 }

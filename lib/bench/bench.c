@@ -68,10 +68,17 @@ figure_median(const struct figure *f)
 }
 
 double
+figure_quantile(const struct figure *f, double q)
+{
+	size_t rank = (size_t)ceil(q * (double)f->n);
+
+	return bench_ranked(f, rank > 0 ? rank - 1 : 0);
+}
+
+double
 figure_p99(const struct figure *f)
 {
-	/* The rank, from 1, is 0.99 n rounded up. */
-	return f->n == 0 ? NAN : bench_ranked(f, (99 * f->n + 99) / 100 - 1);
+	return figure_quantile(f, 0.99);
 }
 
 /* ---- requirements ---- */

@@ -23,13 +23,14 @@ void figure_add(struct figure *f, double v);
 void figure_free(struct figure *f);	/* leaves an empty figure */
 
 /*
- * figure_min(f), figure_median(f), figure_p99(f):
+ * figure_min(f), figure_median(f), figure_quantile(f, q), figure_p99(f):
  * Return the smallest value; the middle value, or the mean of the two middle
- * ones; the smallest value that at least 99 % of the values do not exceed.  NaN
- * without values.
+ * ones; the smallest value that at least a part ${q}, or 99 %, of the values do
+ * not exceed.  NaN without values.
  */
 double figure_min(const struct figure *f);
 double figure_median(const struct figure *f);
+double figure_quantile(const struct figure *f, double q);
 double figure_p99(const struct figure *f);
 
 /* A bound on a median, "NAME<=X" or "NAME>=X".  NAME is a glob pattern. */

@@ -123,22 +123,4 @@ int bench_allreduce(struct bench *b, const struct sum_options *o);
  */
 int bench_links(struct bench *b, struct comm *c);
 
-/* The messages of training steps with many ranks, counted without sending. */
-struct count_options {
-	const struct graph *graph;
-	const char *const *name;	/* as in struct sum_options; ${names} 0:
-					 * all but native */
-	size_t names;
-	const struct wire *wire;
-	const int *ranks;		/* [counts] numbers of ranks */
-	int counts, ranks_per_host;
-};
-
-/*
- * bench_count(b, o):
- * Print messages, bytes and longest chain of messages of a step for each
- * algorithm and number of ranks.
- */
-int bench_count(struct bench *b, const struct count_options *o);
-
 #endif

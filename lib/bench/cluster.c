@@ -17,45 +17,26 @@
 #include "bench/cluster.h"
 #include "comm/walk.h"
 
-#define UNKNOWN (-1)
+#define CLUSTER_ROW(property, name, min, max, initial) \
+	{ name, min, max, initial },
 
 static const struct cluster_row {
 	const char *name;
 	double min, max, initial;
-} rows[CLUSTER_PROPERTIES] = {
-	[HOST_LATENCY] = { "links/host/latency", 0, 1e3, UNKNOWN },
-	[HOST_BANDWIDTH] = { "links/host/bandwidth", 1, 1e18, UNKNOWN },
-	[HOST_TOTAL] = { "links/host/total", 0, 1e18, 0 },
-	[HOST_SHORT] = { "links/host/short-latency", 0, 1e3, UNKNOWN },
-	[NETWORK_LATENCY] = { "links/network/latency", 0, 1e3, UNKNOWN },
-	[NETWORK_BANDWIDTH] = { "links/network/bandwidth", 1, 1e18, UNKNOWN },
-	[NETWORK_TOTAL] = { "links/network/total", 0, 1e18, 0 },
-	[NETWORK_SHORT] = { "links/network/short-latency", 0, 1e3, UNKNOWN },
-	[ADD] = { "links/add", 0, 1e18, 0 },
-	[HOSTS] = { "cluster/hosts", 1, 1 << 20, 1 },
-	[RANKS_PER_HOST] = { "cluster/ranks-per-host", 1, 1024, 1 },
-	[CORES] = { "cluster/cores", 0, 1 << 20, 0 },
-	[BUCKET] = { "cluster/bucket", 4, 1e12, 4 << 20 },
-	[CYCLE] = { "cluster/cycle", 0, 1e3, 0 },
-	[JITTER] = { "cluster/jitter", 0, 100, 0 },
-	[SKEW] = { "cluster/skew", 0, 100, 0 },
-	[START] = { "cluster/start", 0, 1e9, 0 },
-	[MTBF] = { "cluster/mtbf", 0, 1e12, 0 },
-	[CHECKPOINT] = { "cluster/checkpoint", 0, 1e9, 0 },
-	[INTERVAL] = { "cluster/interval", 0, 1e9, 0 },
-	[RESTART] = { "cluster/restart", 0, 1e9, 0 },
-};
+} rows[CLUSTER_PROPERTIES] = { CLUSTER_ROWS(CLUSTER_ROW) };
 
-static const char *const parts[CLUSTER_PARTS] = { "compute",
+const char *const cluster_part_names[CLUSTER_PARTS] = { "compute",
 	"communication", "stragglers", "input" };
 
 /* ---- properties ---- */
 
+/* Return the property whose name is the first ${n} bytes of ${name}, or -1. */
 static int
-cluster_find(const char *name)
+cluster_find(const char *name, size_t n)
 {
 	for (int i = 0; i < CLUSTER_PROPERTIES; i++)
-		if (strcmp(rows[i].name, name) == 0)
+		if (strncmp(rows[i].name, name, n) == 0 &&
+		    rows[i].name[n] == '\0')
 			return i;
 	return -1;
 }
@@ -74,7 +55,7 @@ cluster_read(struct cluster *c, const char *path)
 		    "links)", path);
 	for (size_t i = 0; !bad && i < t->rows; i++) {
 		const char *name = table_text(t, i, "name");
-		int k = cluster_find(name);
+		int k = cluster_find(name, strlen(name));
 
 		found += k >= 0;
 		if (k >= 0)
@@ -96,14 +77,11 @@ int
 cluster_set(struct cluster *c, const char *text)
 {
 	const char *value = strchr(text, '=');
-	char name[64];
 	int k;
 
-	if (value == NULL || (size_t)(value - text) >= sizeof(name))
+	if (value == NULL)
 		return fail("%s (wanted NAME=VALUE)", text_quote(text));
-	memcpy(name, text, (size_t)(value - text));
-	name[value - text] = '\0';
-	if ((k = cluster_find(name)) < 0)
+	if ((k = cluster_find(text, (size_t)(value - text))) < 0)
 		return fail("%s: no property of this name: see vt-bench(1)",
 		    text_quote(text));
 	if (text_real(value + 1, rows[k].min, rows[k].max, &c->v[k]) != 0)
@@ -119,7 +97,7 @@ cluster_check(const struct cluster *c, const char *path)
 		NETWORK_BANDWIDTH };
 
 	for (int i = 0; i < 4; i++)
-		if (c->v[needed[i]] == UNKNOWN &&
+		if (c->v[needed[i]] == CLUSTER_UNKNOWN &&
 		    c->v[i < 2 ? RANKS_PER_HOST : HOSTS] > 1)
 			return fail("%s: no row %s, which vt-bench links "
 			    "measures and --set sets", path,
@@ -142,33 +120,36 @@ cluster_apart(const struct cluster_links *l, int from, int to)
 	return from / l->per_host != to / l->per_host;
 }
 
+/* Return the properties of links in a host, or between hosts. */
+static const double *
+cluster_link(const struct cluster_links *l, int apart)
+{
+	return l->c->v + (apart ? NETWORK_LATENCY : HOST_LATENCY);
+}
+
 static double
 cluster_latency(void *arg, int from, int to)
 {
-	const struct cluster_links *l = arg;
-	const double *v = l->c->v;
-	int apart = cluster_apart(l, from, to);
-	double by_short = v[apart ? NETWORK_SHORT : HOST_SHORT];
+	const double *v = cluster_link(arg, cluster_apart(arg, from, to));
 
-	return by_short != UNKNOWN ? by_short :
-	    v[apart ? NETWORK_LATENCY : HOST_LATENCY];
+	return v[HOST_SHORT] != CLUSTER_UNKNOWN ? v[HOST_SHORT] :
+	    v[HOST_LATENCY];
 }
 
 static double
 cluster_transfer(void *arg, int from, int to, size_t bytes)
 {
 	const struct cluster_links *l = arg;
-	const double *v = l->c->v;
 	int apart = cluster_apart(l, from, to);
-	double by_short = v[apart ? NETWORK_SHORT : HOST_SHORT];
+	const double *v = cluster_link(l, apart);
 	double seconds = (double)bytes / l->bandwidth[apart], more;
 
-	if (by_short == UNKNOWN)
+	if (v[HOST_SHORT] == CLUSTER_UNKNOWN)
 		return seconds;
 	/* A message takes the faster protocol.  In that of short messages,
 	 * every 4 bytes carry a flag of 4 bytes (LL of NCCL,
 	 * src/graph/tuning.cc). */
-	more = v[apart ? NETWORK_LATENCY : HOST_LATENCY] - by_short;
+	more = v[HOST_LATENCY] - v[HOST_SHORT];
 	return seconds < more ? 2 * seconds : more + seconds;
 }
 
@@ -186,32 +167,32 @@ cluster_add(void *arg, size_t n)
  * in this exchange.
  */
 static void
-cluster_share(struct cluster_links *l, const struct collective *list, int ranks)
+cluster_share(void *arg, const struct collective *list, int ranks)
 {
-	const double *v = l->c->v;
-	const double one[2] = { v[HOST_BANDWIDTH], v[NETWORK_BANDWIDTH] };
-	const double all[2] = { v[HOST_TOTAL], v[NETWORK_TOTAL] };
-	int most[2] = { 1, 1 };
+	struct cluster_links *l = arg;
+	int senders[2] = { 0, 0 }, most[2] = { 1, 1 };
 
-	for (int first = 0; first < ranks; first += l->per_host) {
-		int senders[2] = { 0, 0 };
+	for (int r = 0; r < ranks; r++) {
+		int sends[2] = { 0, 0 };
 
-		for (int r = first; r < first + l->per_host && r < ranks; r++) {
-			int sends[2] = { 0, 0 };
-
-			for (size_t i = 0; i < list[r].n; i++)
-				if (list[r].op[i].kind == COLLECTIVE_SEND)
-					sends[cluster_apart(l, r,
-					    list[r].op[i].rank)] = 1;
-			senders[0] += sends[0];
-			senders[1] += sends[1];
-		}
-		for (int k = 0; k < 2; k++)
+		if (r % l->per_host == 0)
+			senders[0] = senders[1] = 0;
+		for (size_t i = 0; i < list[r].n; i++)
+			if (list[r].op[i].kind == COLLECTIVE_SEND)
+				sends[cluster_apart(l, r,
+				    list[r].op[i].rank)] = 1;
+		for (int k = 0; k < 2; k++) {
+			senders[k] += sends[k];
 			most[k] = senders[k] > most[k] ? senders[k] : most[k];
+		}
 	}
-	for (int k = 0; k < 2; k++)
-		l->bandwidth[k] = all[k] > 0 && all[k] / most[k] < one[k] ?
-		    all[k] / most[k] : one[k];
+	for (int k = 0; k < 2; k++) {
+		const double *v = cluster_link(l, k);
+		double part = v[HOST_TOTAL] / most[k];
+
+		l->bandwidth[k] = part > 0 && part < v[HOST_BANDWIDTH] ? part :
+		    v[HOST_BANDWIDTH];
+	}
 }
 
 /* Write the seconds of one exchange of ${part} to ${*seconds}. */
@@ -222,19 +203,11 @@ cluster_exchange(const struct cluster *c, const struct step_lists *s,
 	struct cluster_links l = { .c = c, .per_host = s->ranks_per_host };
 	const struct walk_costs costs = { cluster_latency, cluster_transfer,
 		cluster_add, &l };
-	struct collective *list = xcalloc((size_t)s->ranks, sizeof(*list));
 	struct walk w = { 0 };
-	int bad = 0;
+	int bad = s->ranks > 1 && step_lists_times(s, part) > 0 &&
+	    step_lists_walk(s, part, &costs, cluster_share, &w) != 0;
 
-	if (s->ranks > 1 && step_lists_times(s, part) > 0) {
-		bad = step_lists_make(s, part, list) != 0;
-		cluster_share(&l, list, s->ranks);
-		bad = bad || walk_lists(list, s->ranks, &costs, NULL, &w) != 0;
-	}
 	*seconds = w.end;
-	for (int r = 0; r < s->ranks; r++)
-		collective_free(&list[r]);
-	free(list);
 	return bad ? -1 : 0;
 }
 
@@ -258,12 +231,6 @@ cluster_exchanges(const struct cluster *c, const struct step_lists *s,
 }
 
 /* ---- steps ---- */
-
-const char *
-cluster_part_name(enum cluster_part part)
-{
-	return parts[part];
-}
 
 /* Return the exponential quantile of the largest of ${n} draws at ${u}. */
 static double
@@ -296,6 +263,15 @@ cluster_delay(const struct cluster *c, const struct step_cell *cell, int ranks,
 
 	return cluster_quantile(cell, e) / cell->step[STEP_MEDIAN] +
 	    c->v[JITTER] * e + c->v[SKEW] * cluster_largest(ranks, skew);
+}
+
+double
+cluster_loader(const struct cluster *c, const struct step_cell *cell,
+    const struct step_lists *s)
+{
+	int local = s->ranks < s->ranks_per_host ? s->ranks : s->ranks_per_host;
+
+	return cell->loader * (c->v[CORES] / local);
 }
 
 /*
@@ -389,13 +365,11 @@ cluster_step(const struct cluster *c, const struct step_cell *cell,
 {
 	/* Microbatches of the rank that has most. */
 	int n = (s->microbatches + s->ranks - 1) / s->ranks;
-	int local = s->ranks < s->ranks_per_host ? s->ranks : s->ranks_per_host;
-	double passes = n * (cell->forward + cell->backward), summed;
+	double passes = n * (cell->forward + cell->backward);
+	double begin = (passes - cell->backward) * delay, summed;
 	/* After an exact sum, each rank updates its own part of the weights. */
 	double update = cell->update / (s->kind == NULL ? s->ranks : 1);
-	double cores = c->v[CORES] / local, all = 0, input = 0;
-
-	double begin = (passes - cell->backward) * delay;
+	double rate = cluster_loader(c, cell, s), all = 0, input = 0;
 
 	summed = s->ranks == 1 ? 0 : c->v[CYCLE] > 0 ?
 	    cluster_cycles(c, cell, s, seconds, begin, delay) :
@@ -408,8 +382,8 @@ cluster_step(const struct cluster *c, const struct step_cell *cell,
 		part[CLUSTER_COMMUNICATION] += seconds[p];
 	for (int p = 0; p < CLUSTER_INPUT; p++)
 		all += part[p];
-	if (cell->loader > 0 && cores > 0)
-		input = n * cell->shape.n / (cell->loader * cores);
+	if (rate > 0)
+		input = n * cell->shape.n / rate;
 	part[CLUSTER_INPUT] = input > all ? input - all : 0;
 }
 

@@ -15,21 +15,39 @@
 #include "bench/step_lists.h"
 #include "bench/step_profile.h"
 
-/* Properties of a cluster; the names are in cluster.c, vt-bench(1) explains
- * them. */
-enum cluster_property {
-	HOST_LATENCY, HOST_BANDWIDTH, HOST_TOTAL,	/* links in a host */
-	HOST_SHORT,
-	/* between hosts */
-	NETWORK_LATENCY, NETWORK_BANDWIDTH, NETWORK_TOTAL,
-	NETWORK_SHORT,
-	ADD,				/* bytes added per second; 0: no time */
-	HOSTS, RANKS_PER_HOST, CORES, BUCKET, CYCLE,
-	JITTER, SKEW,			/* mean delays, as part of the
-					 * compute */
-	START, MTBF, CHECKPOINT, INTERVAL, RESTART,
-	CLUSTER_PROPERTIES
-};
+/*
+ * Properties of a cluster: name, minimum, maximum and default; vt-bench(1)
+ * explains them.  Those of links in a host and between hosts have the same
+ * order.  CLUSTER_UNKNOWN is the default of those that a table must have.
+ */
+#define CLUSTER_UNKNOWN (-1)
+#define CLUSTER_ROWS(ROW) \
+	ROW(HOST_LATENCY, "links/host/latency", 0, 1e3, CLUSTER_UNKNOWN) \
+	ROW(HOST_BANDWIDTH, "links/host/bandwidth", 1, 1e18, CLUSTER_UNKNOWN) \
+	ROW(HOST_TOTAL, "links/host/total", 0, 1e18, 0) \
+	ROW(HOST_SHORT, "links/host/short-latency", 0, 1e3, CLUSTER_UNKNOWN) \
+	ROW(NETWORK_LATENCY, "links/network/latency", 0, 1e3, CLUSTER_UNKNOWN) \
+	ROW(NETWORK_BANDWIDTH, "links/network/bandwidth", 1, 1e18, \
+	    CLUSTER_UNKNOWN) \
+	ROW(NETWORK_TOTAL, "links/network/total", 0, 1e18, 0) \
+	ROW(NETWORK_SHORT, "links/network/short-latency", 0, 1e3, \
+	    CLUSTER_UNKNOWN) \
+	ROW(ADD, "links/add", 0, 1e18, 0) \
+	ROW(HOSTS, "cluster/hosts", 1, 1 << 20, 1) \
+	ROW(RANKS_PER_HOST, "cluster/ranks-per-host", 1, 1024, 1) \
+	ROW(CORES, "cluster/cores", 0, 1 << 20, 0) \
+	ROW(BUCKET, "cluster/bucket", 4, 1e12, 4 << 20) \
+	ROW(CYCLE, "cluster/cycle", 0, 1e3, 0) \
+	ROW(JITTER, "cluster/jitter", 0, 100, 0) \
+	ROW(SKEW, "cluster/skew", 0, 100, 0) \
+	ROW(START, "cluster/start", 0, 1e9, 0) \
+	ROW(MTBF, "cluster/mtbf", 0, 1e12, 0) \
+	ROW(CHECKPOINT, "cluster/checkpoint", 0, 1e9, 0) \
+	ROW(INTERVAL, "cluster/interval", 0, 1e9, 0) \
+	ROW(RESTART, "cluster/restart", 0, 1e9, 0)
+
+#define CLUSTER_PROPERTY(property, ...) property,
+enum cluster_property { CLUSTER_ROWS(CLUSTER_PROPERTY) CLUSTER_PROPERTIES };
 
 struct cluster { double v[CLUSTER_PROPERTIES]; };
 
@@ -74,21 +92,26 @@ enum cluster_part {
 	CLUSTER_PARTS
 };
 
+/* Their names, "compute" and so on. */
+extern const char *const cluster_part_names[CLUSTER_PARTS];
+
 /*
- * cluster_part_name(part): return "compute" and so on.
- *
  * cluster_delay(c, cell, ranks, u, skew):
  * Return the time of the slowest of ${ranks} ranks, divided by the median time
  * of a step.  ${u}, from 0 to 1, is the quantile of the slowest rank; ${skew}
  * is the one of the constant differences of ranks.
  *
+ * cluster_loader(c, cell, s):
+ * Return the clips per second that a rank loads; 0: no limit.
+ *
  * cluster_step(c, cell, s, seconds, delay, part):
  * Write the parts of a step to part[CLUSTER_PARTS].  ${seconds} are those of
  * cluster_exchanges(c, s), and ${delay} is that of cluster_delay.
  */
-const char *cluster_part_name(enum cluster_part part);
 double cluster_delay(const struct cluster *c, const struct step_cell *cell,
     int ranks, double u, double skew);
+double cluster_loader(const struct cluster *c, const struct step_cell *cell,
+    const struct step_lists *s);
 void cluster_step(const struct cluster *c, const struct step_cell *cell,
     const struct step_lists *s, const double *seconds, double delay,
     double *part);

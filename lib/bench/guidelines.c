@@ -24,79 +24,41 @@ static const char *const choices[CHOICES] = { "compute", "input",
 	"gradients" };
 static const char *const bounds[] = { "compute", "input", "network" };
 
-struct guidelines_job {
-	struct bench *b;
-	const struct predict_options *o;
-	int count[PREDICT_COUNTS], counts;
-	char text[4096];		/* a line of the summary */
-	size_t used;
-};
-
 /* ---- one network ---- */
 
-/* Return the mean of ${value} over the clips of the phases. */
-static double
-guidelines_mean(const struct prediction *p,
-    double (*value)(const struct prediction_phase *phase))
-{
-	double sum = 0, clips = 0;
-
-	for (size_t i = 0; i < p->phases; i++) {
-		const struct prediction_phase *f = &p->phase[i];
-		double n = (double)f->steps * (f->batch > 0 ? f->batch :
-		    f->cell->shape.n);
-
-		sum += n * value(f);
-		clips += n;
-	}
-	return sum / clips;
-}
-
-static double
-guidelines_flops(const struct prediction_phase *f)
-{
-	return f->cell->flops;
-}
-
-static double
-guidelines_input(const struct prediction_phase *f)
-{
-	const struct bench_shape *s = &f->cell->shape;
-
-	return 3.0 * s->t * s->side * s->side;
-}
-
-static double
-guidelines_seconds(const struct prediction_phase *f)
-{
-	return f->cell->step[STEP_MEDIAN] / f->cell->shape.n;
-}
-
-/* Print the sizes and the rate of a network. */
+/* Print the sizes and the rate of a network, and begin its ${line}. */
 static void
-guidelines_print_sizes(struct guidelines_job *j, const struct prediction *p)
+guidelines_print_sizes(const struct prediction *p, struct buffer *line)
 {
 	const char *net = p->profile->net;
 	double parameters = (double)p->profile->parameters;
-	double flops = guidelines_mean(p, guidelines_flops);
-	double input = guidelines_mean(p, guidelines_input);
-	double gradients = (double)wire_bytes(p->wire, sizeof(float),
+	double gradients = (double)wire_bytes(p->o->wire, sizeof(float),
 	    p->profile->elements);
-	double rate = 1 / guidelines_mean(p, guidelines_seconds);
+	double clips = 0, flops = 0, input = 0, seconds = 0;
 
-	bench_value(j->b, flops, "FLOP", "of a clip, forward",
+	for (size_t i = 0; i < p->phases; i++) {
+		const struct prediction_phase *f = &p->phase[i];
+		const struct bench_shape *s = &f->cell->shape;
+		double n = (double)f->steps * (f->batch > 0 ? f->batch : s->n);
+
+		clips += n;
+		flops += n * f->cell->flops;
+		input += n * (3.0 * s->t * s->side * s->side);
+		seconds += n * (f->cell->step[STEP_MEDIAN] / s->n);
+	}
+	bench_value(p->b, flops / clips, "FLOP", "of a clip, forward",
 	    "guidelines/%s/flops", net);
-	bench_value(j->b, parameters, "parameters", NULL,
+	bench_value(p->b, parameters, "parameters", NULL,
 	    "guidelines/%s/parameters", net);
-	bench_value(j->b, input, "bytes", "of a clip, decoded RGB",
+	bench_value(p->b, input / clips, "bytes", "of a clip, decoded RGB",
 	    "guidelines/%s/input", net);
-	bench_value(j->b, gradients, "bytes", "of a rank and step",
+	bench_value(p->b, gradients, "bytes", "of a rank and step",
 	    "guidelines/%s/gradients", net);
-	bench_value(j->b, rate, "clips/s", "of one rank alone",
-	    "guidelines/%s/clips", net);
-	j->used = (size_t)snprintf(j->text, sizeof(j->text),
-	    "%-16s %7.1f %8.2f %9.2f %9.1f %8.3g", net, flops / 1e9,
-	    parameters / 1e6, input / 1e6, gradients / 1e6, rate);
+	bench_value(p->b, 1 / (seconds / clips), "clips/s",
+	    "of one rank alone", "guidelines/%s/clips", net);
+	buffer_printf(line, "%-16s %7.1f %8.2f %9.2f %9.1f %8.3g", net,
+	    flops / clips / 1e9, parameters / 1e6, input / clips / 1e6,
+	    gradients / 1e6, 1 / (seconds / clips));
 }
 
 /*
@@ -106,19 +68,19 @@ static void
 guidelines_alone(const struct prediction *p, double *alone)
 {
 	const struct step_lists *s = &p->lists;
-	int local = s->ranks < s->ranks_per_host ? s->ranks : s->ranks_per_host;
-	double cores = p->cluster.v[CORES] / local, steps = 0;
+	double steps = 0;
 
 	alone[0] = alone[1] = alone[2] = 0;
 	for (size_t i = 0; i < p->phases; i++) {
 		const struct prediction_phase *f = &p->phase[i];
 		double weight = (double)f->steps, clips = f->batch > 0 ?
 		    (double)f->batch / s->ranks : f->cell->shape.n;
+		double rate = cluster_loader(&p->cluster, f->cell, s);
 
 		steps += weight;
 		alone[0] += weight * f->part[CLUSTER_COMPUTE];
-		if (f->cell->loader > 0 && cores > 0)
-			alone[1] += weight * clips / (f->cell->loader * cores);
+		if (rate > 0)
+			alone[1] += weight * clips / rate;
 	}
 	alone[0] /= steps;
 	alone[1] /= steps;
@@ -127,55 +89,42 @@ guidelines_alone(const struct prediction *p, double *alone)
 		    (enum step_part)k);
 }
 
-/* Print the rows of a network for each number of ranks. */
-static int
-guidelines_print_ranks(struct guidelines_job *j, struct prediction *p,
-    const char *name)
+/* Print the rows of a network on one number of ranks; extend its line. */
+static void
+guidelines_print(struct prediction *p, void *line)
 {
-	double base;
+	double alone[3], efficiency = prediction_efficiency(p,
+	    figure_median(&p->rate));
+	int most = 0;
 
-	if (prediction_simulate(p, name, j->o->base) != 0)
-		return -1;
-	base = figure_median(&p->rate) / j->o->base;
-	for (int i = 0; i < j->counts; i++) {
-		double alone[3], efficiency;
-		char prefix[160];
-		int most = 0;
-
-		if (prediction_simulate(p, name, j->count[i]) != 0)
-			return -1;
-		guidelines_alone(p, alone);
-		for (int k = 0; k < 3; k++)
-			most = alone[k] > alone[most] ? k : most;
-		snprintf(prefix, sizeof(prefix), "guidelines/%s/%s/%d",
-		    p->profile->net, name, j->count[i]);
-		for (int k = 0; k < 3; k++)
-			bench_value(j->b, alone[k], "s", k == most ?
-			    "the longest of the three" : NULL, "%s/%s", prefix,
-			    bounds[k]);
-		efficiency = figure_median(&p->rate) / j->count[i] / base;
-		bench_row(j->b, &p->step, "s", "predicted", "%s/step", prefix);
-		bench_value(j->b, efficiency, "share", NULL, "%s/efficiency",
-		    prefix);
-		if (j->used < sizeof(j->text))
-			j->used += (size_t)snprintf(j->text + j->used,
-			    sizeof(j->text) - j->used, " %6.3f", efficiency);
-	}
-	bench_remark(j->b, "%s", j->text);
-	return 0;
+	guidelines_alone(p, alone);
+	for (int k = 0; k < 3; k++)
+		most = alone[k] > alone[most] ? k : most;
+	for (int k = 0; k < 3; k++)
+		bench_value(p->b, alone[k], "s", k == most ?
+		    "the longest of the three" : NULL, "%s/%s", p->prefix,
+		    bounds[k]);
+	bench_row(p->b, &p->step, "s", "predicted", "%s/step", p->prefix);
+	bench_value(p->b, efficiency, "share", NULL, "%s/efficiency",
+	    p->prefix);
+	buffer_printf(line, " %6.3f", efficiency);
 }
 
+/* Print all rows of a network, and its line of the table of comments. */
 static int
-guidelines_print(struct guidelines_job *j, const char *profile)
+guidelines_network(struct prediction *p)
 {
-	struct prediction p;
-	int bad = prediction_open(&p, j->o, profile);
+	struct buffer line = { 0 };
+	char prefix[100];
+	int bad;
 
-	if (!bad) {
-		guidelines_print_sizes(j, &p);
-		bad = guidelines_print_ranks(j, &p, j->o->name[0]);
-	}
-	prediction_close(&p);
+	snprintf(prefix, sizeof(prefix), "guidelines/%s", p->profile->net);
+	guidelines_print_sizes(p, &line);
+	bad = prediction_walk(p, prefix, p->o->name[0], guidelines_print,
+	    &line);
+	if (!bad)
+		bench_remark(p->b, "%s", line.data);
+	buffer_free(&line);
 	return bad;
 }
 
@@ -224,93 +173,90 @@ guidelines_take_gradients(struct step_profile *p,
 	p->elements = from->elements;
 }
 
-/* Print what ${choice} of the profile ${other} changes in the first network. */
-static int
-guidelines_vary(struct guidelines_job *j, const char *other, enum choice choice)
+static void
+guidelines_print_choice(struct prediction *p, void *arg)
 {
-	struct prediction p, from = { 0 };
-	const char *name = j->o->name[0];
-	double base = 0;
-	int bad = prediction_open(&p, j->o, j->o->profile[0]) != 0 ||
-	    prediction_open(&from, j->o, other) != 0;
+	(void)arg;
+	bench_row(p->b, &p->rate, "clips/s", NULL, "%s/clips", p->prefix);
+	bench_value(p->b, prediction_efficiency(p, figure_median(&p->rate)),
+	    "share", NULL, "%s/efficiency", p->prefix);
+}
+
+/* Print what ${choice} of ${from} changes in the first network. */
+static int
+guidelines_vary(const struct prediction *from, enum choice choice)
+{
+	struct prediction p;
+	char prefix[200];
+	int bad = prediction_open(&p, from->b, from->o,
+	    from->o->profiles.item[0]);
 
 	for (size_t i = 0; !bad && i < p.profile->cells; i++)
-		guidelines_take(&p.profile->cell[i], &from.profile->cell[i],
+		guidelines_take(&p.profile->cell[i], &from->profile->cell[i],
 		    choice);
 	if (!bad && choice == CHOICE_GRADIENTS)
-		guidelines_take_gradients(p.profile, from.profile);
-	bad = bad || prediction_simulate(&p, name, j->o->base) != 0;
-	if (!bad)
-		base = figure_median(&p.rate) / j->o->base;
-	for (int i = 0; !bad && i < j->counts; i++) {
-		char prefix[256];
-
-		if ((bad = prediction_simulate(&p, name, j->count[i])) != 0)
-			break;
-		snprintf(prefix, sizeof(prefix), "guidelines/%s/%s-of/%s/%s/%d",
-		    p.profile->net, choices[choice], from.profile->net, name,
-		    j->count[i]);
-		bench_row(j->b, &p.rate, "clips/s", NULL, "%s/clips", prefix);
-		bench_value(j->b, figure_median(&p.rate) / j->count[i] / base,
-		    "share", NULL, "%s/efficiency", prefix);
+		guidelines_take_gradients(p.profile, from->profile);
+	if (!bad) {
+		snprintf(prefix, sizeof(prefix), "guidelines/%s/%s-of/%s",
+		    p.profile->net, choices[choice], from->profile->net);
+		bad = prediction_walk(&p, prefix, p.o->name[0],
+		    guidelines_print_choice, NULL);
 	}
 	prediction_close(&p);
-	prediction_close(&from);
 	return bad;
 }
 
 /* ---- the case ---- */
 
-/* Read all profiles, so that a wrong one is found before the first row. */
+/* Open network ${i} of ${p}; it has as many shapes as the first. */
 static int
-guidelines_check(struct guidelines_job *j)
+guidelines_open(struct prediction *p, size_t i, struct bench *b,
+    const struct predict_options *o)
 {
-	size_t cells = 0;
-	int bad = 0;
-
-	for (size_t i = 0; i < j->o->profiles && !bad; i++) {
-		struct prediction p;
-
-		bad = prediction_open(&p, j->o, j->o->profile[i]) != 0 ||
-		    (j->counts = prediction_counts(&p, j->o, j->count)) < 0;
-		if (!bad && i > 0 && p.profile->cells != cells)
-			bad = fail("%s: %zu shapes, %s: %zu (wanted the same "
-			    "number)", j->o->profile[0], cells,
-			    p.profile->path, p.profile->cells) != 0;
-		cells = !bad ? p.profile->cells : 0;
-		prediction_close(&p);
-	}
-	return bad;
+	if (prediction_open(&p[i], b, o, o->profiles.item[i]) != 0)
+		return -1;
+	if (p[i].profile->cells != p->profile->cells)
+		return fail("%s: %zu shapes, %s: %zu (wanted the same "
+		    "number)", p->profile->path, p->profile->cells,
+		    p[i].profile->path, p[i].profile->cells);
+	return 0;
 }
 
-/* Begin the summary. */
+/* Print the head of the table of comments. */
 static void
-guidelines_begin(struct guidelines_job *j)
+guidelines_begin(const struct prediction *p)
 {
-	j->used = (size_t)snprintf(j->text, sizeof(j->text),
-	    "%-16s %7s %8s %9s %9s %8s", "network", "GFLOP", "M param",
-	    "input MB", "gradt MB", "clips/s");
-	for (int i = 0; i < j->counts && j->used < sizeof(j->text); i++)
-		j->used += (size_t)snprintf(j->text + j->used,
-		    sizeof(j->text) - j->used, " %6d", j->count[i]);
-	bench_remark(j->b, "The last columns are the efficiency at so many "
-	    "ranks, relative to %d.", j->o->base);
-	bench_remark(j->b, "%s", j->text);
+	struct buffer line = { 0 };
+
+	buffer_printf(&line, "%-16s %7s %8s %9s %9s %8s", "network", "GFLOP",
+	    "M param", "input MB", "gradt MB", "clips/s");
+	for (int i = 0; i < p->counts; i++)
+		buffer_printf(&line, " %6d", p->ranks[i]);
+	bench_remark(p->b, "The last columns are the efficiency at so many "
+	    "ranks, relative to %d.", (int)p->o->base);
+	bench_remark(p->b, "%s", line.data);
+	buffer_free(&line);
 }
 
 int
 bench_guidelines(struct bench *b, const struct predict_options *o)
 {
-	struct guidelines_job j = { .b = b, .o = o };
-	int bad = guidelines_check(&j);
+	size_t n = o->profiles.n;
+	struct prediction *p = xcalloc(n, sizeof(*p));
+	int bad = 0;
 
+	/* Read all, so that a wrong one is found before the first row. */
+	for (size_t i = 0; i < n && !bad; i++)
+		bad = guidelines_open(p, i, b, o);
 	if (!bad)
-		guidelines_begin(&j);
-	for (size_t i = 0; i < o->profiles && !bad; i++)
-		bad = guidelines_print(&j, o->profile[i]);
-	for (size_t i = 1; i < o->profiles && !bad; i++)
+		guidelines_begin(p);
+	for (size_t i = 0; i < n && !bad; i++)
+		bad = guidelines_network(&p[i]);
+	for (size_t i = 1; i < n && !bad; i++)
 		for (int k = 0; k < CHOICES && !bad; k++)
-			bad = guidelines_vary(&j, o->profile[i],
-			    (enum choice)k);
+			bad = guidelines_vary(&p[i], (enum choice)k);
+	for (size_t i = 0; i < n; i++)
+		prediction_close(&p[i]);
+	free(p);
 	return bad ? EXIT_USAGE : 0;
 }

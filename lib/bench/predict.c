@@ -2,29 +2,35 @@
  * Predict training runs on a cluster: time, efficiency, price, and what limits
  * each phase.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/exit.h"
-#include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "bench/prediction.h"
+#include "draw/plot.h"
 
-struct predict_job {
-	struct bench *b;
-	const struct predict_options *o;
-	struct prediction p;
-	double base;			/* clips per second and rank of the
-					 * base */
+enum { QUANTILES = 3 };
+static const double quantiles[QUANTILES] = { 0.1, 0.5, 0.9 };
+
+/*
+ * Quantiles of efficiency and time at each number of ranks, for the picture.
+ * The seeds of a run differ only if the cluster has a spread.
+ */
+struct predict_points {
+	double *value[2];		/* [QUANTILES][n] each */
+	size_t at, n;			/* the point to set; algorithms times
+					 * numbers of ranks */
 };
 
 /* Return 1 if the seeds of a run differ by more than the profile does. */
 static int
-predict_spreads(const struct cluster *c)
+predict_spreads(const struct prediction *p)
 {
-	return c->v[JITTER] > 0 || c->v[SKEW] > 0 || c->v[MTBF] > 0;
+	const double *v = p->cluster.v;
+
+	return v[JITTER] > 0 || v[SKEW] > 0 || v[MTBF] > 0;
 }
 
 /*
@@ -32,169 +38,195 @@ predict_spreads(const struct cluster *c)
  * certain.
  */
 static void
-predict_note_missing(const struct predict_job *j)
+predict_note_missing(const struct prediction *p)
 {
 	static const struct { int property; const char *name; } row[] = {
 		{ JITTER, "jitter" }, { SKEW, "skew" }, { START, "start" } };
 	struct buffer b = { 0 };
 
 	for (int i = 0; i < 3; i++)
-		if (j->p.cluster.v[row[i].property] == 0)
+		if (p->cluster.v[row[i].property] == 0)
 			buffer_printf(&b, "%sno cluster/%s", b.n > 0 ? ", " :
 			    "", row[i].name);
 	if (b.n > 0)
 		note("%s has %s: the prediction is too low%s (--set=NAME=VALUE "
-		    "adds them)", text_quote(j->o->links), b.data,
-		    predict_spreads(&j->p.cluster) ? "" : " and has no spread");
+		    "adds them)", text_quote(p->o->links), b.data,
+		    predict_spreads(p) ? "" : " and has no spread");
 	buffer_free(&b);
 }
 
 /* ---- rows ---- */
 
-static int
-predict_by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Return quantile ${q} of ${f}, which is sorted. */
-static double
-predict_quantile(const struct figure *f, double q)
-{
-	size_t i = (size_t)ceil(q * (double)f->n);
-
-	return f->v[i > 0 ? i - 1 : 0];
-}
-
 /* Print the shares of the parts of each phase. */
 static void
-predict_print_phases(struct predict_job *j, const char *prefix)
+predict_print_phases(const struct prediction *p)
 {
-	for (size_t i = 0; i < j->p.phases; i++) {
-		const struct prediction_phase *p = &j->p.phase[i];
-		const struct bench_shape *s = &p->cell->shape;
+	for (size_t i = 0; i < p->phases; i++) {
+		const struct prediction_phase *f = &p->phase[i];
+		const struct bench_shape *s = &f->cell->shape;
+		char prefix[300], note[80];
 		double all = 0;
-		char name[64], note[80];
 		int most = 0;
 
-		snprintf(name, sizeof(name), "%dx%dx%d", p->batch > 0 ?
-		    p->batch : j->p.lists.ranks * s->n, s->t, s->side);
 		for (int m = 0; m < CLUSTER_PARTS; m++) {
-			all += p->part[m];
-			most = p->part[m] > p->part[most] ? m : most;
+			all += f->part[m];
+			most = f->part[m] > f->part[most] ? m : most;
 		}
+		snprintf(prefix, sizeof(prefix), "%s/phase/%dx%dx%d", p->prefix,
+		    f->batch > 0 ? f->batch : p->lists.ranks * s->n, s->t,
+		    s->side);
 		snprintf(note, sizeof(note), "bound by %s; %llu steps",
-		    cluster_part_name((enum cluster_part)most),
-		    (unsigned long long)p->steps);
-		bench_value(j->b, all, "s", note, "%s/phase/%s/step", prefix,
-		    name);
+		    cluster_part_names[most], (unsigned long long)f->steps);
+		bench_value(p->b, all, "s", note, "%s/step", prefix);
 		for (int m = 0; m < CLUSTER_PARTS; m++)
-			bench_value(j->b, p->part[m] / all, "share", NULL,
-			    "%s/phase/%s/%s", prefix, name,
-			    cluster_part_name((enum cluster_part)m));
+			bench_value(p->b, f->part[m] / all, "share", NULL,
+			    "%s/%s", prefix, cluster_part_names[m]);
 	}
 }
 
 /* Print the time and the price of the whole run. */
 static void
-predict_print_run(struct predict_job *j, const char *prefix)
+predict_print_run(const struct prediction *p)
 {
-	static const double q[] = { 0.1, 0.5, 0.9 };
-	struct figure *f = &j->p.time;
-	int spreads = predict_spreads(&j->p.cluster);
-	int from = spreads ? 0 : 1, to = spreads ? 2 : 1;
+	int spreads = predict_spreads(p), from = spreads ? 0 : 1;
+	int end = spreads ? QUANTILES : from + 1;
 
-	if (j->o->schedule == NULL)
-		return;
-	qsort(f->v, f->n, sizeof(*f->v), predict_by_value);
-	for (int i = from; i <= to; i++)
-		bench_value(j->b, predict_quantile(f, q[i]), "s", i > from ?
-		    NULL : from < to ? "quantiles of 20 seeds" : "no spread",
-		    "%s/time/p%.0f", prefix, 100 * q[i]);
-	if (j->p.cluster.v[MTBF] > 0)
-		bench_value(j->b, (double)j->p.failures / PREDICTION_SEEDS,
-		    "failures", "mean of 20 seeds", "%s/failures", prefix);
-	for (int i = from; i <= to && j->o->price > 0; i++)
-		bench_value(j->b, predict_quantile(f, q[i]) / 3600 *
-		    j->p.lists.ranks * j->o->price, "price", NULL,
-		    "%s/price/p%.0f", prefix, 100 * q[i]);
+	for (int i = from; i < end; i++)
+		bench_value(p->b, figure_quantile(&p->time, quantiles[i]), "s",
+		    !spreads ? "no spread" : i == from ?
+		    "quantiles of 20 seeds" : NULL, "%s/time/p%.0f", p->prefix,
+		    100 * quantiles[i]);
+	if (p->cluster.v[MTBF] > 0)
+		bench_value(p->b, (double)p->failures / PREDICT_SEEDS,
+		    "failures", "mean of 20 seeds", "%s/failures", p->prefix);
+	for (int i = from; i < end && p->o->price > 0; i++)
+		bench_value(p->b, figure_quantile(&p->time, quantiles[i]) /
+		    3600 * p->lists.ranks * p->o->price, "price", NULL,
+		    "%s/price/p%.0f", p->prefix, 100 * quantiles[i]);
 }
 
-/* Print the rows of one number of ranks, and add a point to ${curve}. */
+/* Print the rows of one number of ranks, and add its points to ${arg}. */
 static void
-predict_print(struct predict_job *j, const char *name,
-    struct predict_curve *curve)
+predict_print(struct prediction *p, void *arg)
 {
+	struct predict_points *points = arg;
+	const struct figure *time = p->o->schedule != NULL ? &p->time :
+	    &p->step;
 	struct figure efficiency = { 0 };
-	double ranks = j->p.lists.ranks;
-	char prefix[80], note[40];
+	int base = (int)p->o->base;
+	char note[40];
 
-	snprintf(prefix, sizeof(prefix), "cluster/%s/%d", name,
-	    j->p.lists.ranks);
-	for (size_t i = 0; i < j->p.rate.n; i++)
-		figure_add(&efficiency, j->p.rate.v[i] / ranks / j->base);
-	snprintf(note, sizeof(note), "to %d rank%s", j->o->base,
-	    j->o->base > 1 ? "s" : "");
-	bench_row(j->b, &j->p.step, "s", "mean of a run; one value per seed",
-	    "%s/step", prefix);
-	bench_row(j->b, &j->p.rate, "clips/s", NULL, "%s/clips", prefix);
-	bench_row(j->b, &efficiency, "share", note, "%s/efficiency", prefix);
-	predict_print_phases(j, prefix);
-	predict_print_run(j, prefix);
-	qsort(efficiency.v, efficiency.n, sizeof(double), predict_by_value);
-	qsort(j->p.step.v, j->p.step.n, sizeof(double), predict_by_value);
-	curve->efficiency[0] = predict_quantile(&efficiency, 0.1);
-	curve->efficiency[1] = predict_quantile(&efficiency, 0.5);
-	curve->efficiency[2] = predict_quantile(&efficiency, 0.9);
-	for (int i = 0; i < 3; i++)
-		curve->time[i] = predict_quantile(j->o->schedule != NULL ?
-		    &j->p.time : &j->p.step, (const double[]){ 0.1, 0.5,
-			0.9 }[i]);
+	for (size_t k = 0; k < p->rate.n; k++)
+		figure_add(&efficiency, prediction_efficiency(p,
+		    p->rate.v[k]));
+	snprintf(note, sizeof(note), "to %d rank%s", base, base > 1 ? "s" : "");
+	bench_row(p->b, &p->step, "s", "mean of a run; one value per seed",
+	    "%s/step", p->prefix);
+	bench_row(p->b, &p->rate, "clips/s", NULL, "%s/clips", p->prefix);
+	bench_row(p->b, &efficiency, "share", note, "%s/efficiency", p->prefix);
+	predict_print_phases(p);
+	if (p->o->schedule != NULL)
+		predict_print_run(p);
+	for (size_t q = 0; q < QUANTILES; q++) {
+		points->value[0][q * points->n + points->at] =
+		    figure_quantile(&efficiency, quantiles[q]);
+		points->value[1][q * points->n + points->at] =
+		    figure_quantile(time, quantiles[q]);
+	}
+	points->at++;
 	figure_free(&efficiency);
+}
+
+/* ---- the picture ---- */
+
+/*
+ * Choose the unit of times and its label in ${y}, by the medians of the first
+ * algorithm, time[n].  Return the unit in seconds.
+ */
+static double
+predict_plot_unit(struct plot_axis *y, const double *time, int n, int runs)
+{
+	double least = time[0], most = time[0], unit = 1;
+
+	for (int i = 0; i < n; i++) {
+		least = time[i] < least ? time[i] : least;
+		most = time[i] > most ? time[i] : most;
+	}
+	/* A logarithmic axis needs a decade for its labels. */
+	if (most < 10 * least)
+		y->log = 0;
+	if (!runs)
+		return unit;
+	unit = most < 600 ? 1 : most < 2 * 3600 ? 60 : 3600;
+	y->label = unit == 1 ? "time of the run, s" : unit == 60 ?
+	    "time of the run, min" : "time of the run, h";
+	return unit;
+}
+
+/* Draw the points over the ranks. */
+static int
+predict_plot(const struct prediction *p, const struct predict_points *points)
+{
+	const struct predict_options *o = p->o;
+	int spreads = predict_spreads(p), n = p->counts, bad;
+	struct plot_series *series = xcalloc(2 * o->names, sizeof(*series));
+	double x[PREDICT_COUNTS], unit;
+	struct plot_panel panel[2] = {
+		{ .y = { "efficiency", 0, 1, 0 } },
+		{ .y = { "time of a step, s", 0, 0, 10 } } };
+	struct plot plot = { .title = "Predicted runs", .note = spreads ?
+		"Median of 20 seeds; shaded: P10 to P90" : "Median of 20 "
+		"seeds; no jitter and no skew of ranks is assumed", .w = 640,
+		    .h = 560,
+		.x = { "ranks", 0, 0, 2 }, .panel = panel, .panels = 2 };
+
+	unit = predict_plot_unit(&panel[1].y, points->value[1] + points->n, n,
+	    o->schedule != NULL);
+	for (size_t i = 0; i < QUANTILES * points->n; i++)
+		points->value[1][i] /= unit;
+	for (int i = 0; i < n; i++)
+		x[i] = p->ranks[i];
+	for (size_t i = 0; i < 2 * o->names; i++) {
+		size_t k = i / o->names, name = i % o->names;
+		double *low = points->value[k] + name * (size_t)n;
+
+		series[i] = (struct plot_series){ .name = o->name[name], .n = n,
+			.x = x, .y = low + points->n, .low = spreads ? low :
+			NULL, .high = spreads ? low + 2 * points->n : NULL,
+			.style = (int)name, .marks = 1 };
+		panel[k].series = series + k * o->names;
+		panel[k].n = (int)o->names;
+	}
+	bad = plot_draw(&plot, o->plot);
+	free(series);
+	return bad;
 }
 
 /* ---- the case ---- */
 
-static int
-predict_algorithm(struct predict_job *j, const char *name, const int *count,
-    int n, struct predict_curve *curve)
-{
-	if (prediction_simulate(&j->p, name, j->o->base) != 0)
-		return -1;
-	j->base = figure_median(&j->p.rate) / j->o->base;
-	for (int i = 0; i < n; i++) {
-		if (prediction_simulate(&j->p, name, count[i]) != 0)
-			return -1;
-		predict_print(j, name, &curve[i]);
-	}
-	return 0;
-}
-
 int
 bench_predict(struct bench *b, const struct predict_options *o)
 {
-	struct predict_job j = { .b = b, .o = o };
-	struct predict_curve *curve = NULL;
-	int count[PREDICT_COUNTS], n = 0;
-	int bad = prediction_open(&j.p, o, o->profile[0]) != 0 ||
-	    (n = prediction_counts(&j.p, o, count)) < 0;
+	struct predict_points points = { 0 };
+	struct prediction p;
+	int bad = prediction_open(&p, b, o, o->profiles.item[0]) != 0;
 
 	if (!bad) {
-		predict_note_missing(&j);
-		curve = xcalloc(o->names * (size_t)n, sizeof(*curve));
+		predict_note_missing(&p);
+		points.n = o->names * (size_t)p.counts;
+		points.value[0] = xcalloc(2 * QUANTILES * points.n,
+		    sizeof(double));
+		points.value[1] = points.value[0] + QUANTILES * points.n;
 		bench_remark(b, "%zu gradients in buckets of %.0f bytes, %.0f "
-		    "ranks a host", j.p.profile->elements,
-		    j.p.cluster.v[BUCKET], j.p.cluster.v[RANKS_PER_HOST]);
+		    "ranks a host", p.profile->elements, p.cluster.v[BUCKET],
+		    p.cluster.v[RANKS_PER_HOST]);
 	}
 	for (size_t i = 0; i < o->names && !bad; i++)
-		bad = predict_algorithm(&j, o->name[i], count, n,
-		    &curve[i * (size_t)n]);
+		bad = prediction_walk(&p, "cluster", o->name[i], predict_print,
+		    &points);
 	if (!bad && o->plot != NULL)
-		bad = predict_plot(o, predict_spreads(&j.p.cluster), count, n,
-		    curve);
-	free(curve);
-	prediction_close(&j.p);
+		bad = predict_plot(&p, &points);
+	free(points.value[0]);
+	prediction_close(&p);
 	return bad ? EXIT_USAGE : 0;
 }

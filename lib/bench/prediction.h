@@ -2,14 +2,58 @@
 #define BENCH_PREDICTION_H
 
 /*
- * The simulation of a run on a cluster (bench/cluster.h), with one profile: of
- * all steps of a schedule, or of one step for each shape.
+ * The prediction of runs on a cluster (bench/cluster.h) from a profile: of all
+ * steps of a schedule, or of one step for each shape.
  */
 
+#include "base/options.h"
 #include "bench/cluster.h"
-#include "bench/predict.h"
+#include "comm/wire.h"
 
-enum { PREDICTION_SEEDS = 20 };
+enum { PREDICT_COUNTS = 32,		/* numbers of ranks */
+	PREDICT_RANKS = 65536,		/* the largest of them */
+	PREDICT_SEEDS = 20 };
+
+struct predict_options {
+	struct option_list profiles;	/* paths of tables of vt-bench profile;
+					 * bench_predict reads the first */
+	const char *links;		/* path of the cluster
+					 * (bench/cluster.h) */
+	struct option_list settings;	/* "NAME=VALUE", which override it */
+	int64_t hosts, ranks_per_host;	/* 0: those of the cluster */
+	const struct schedule *schedule;	/* NULL: ${shapes}, one
+						 * microbatch a rank */
+	const struct shape_list *shapes;	/* NULL: all of the profile */
+	int64_t samples;		/* of an epoch of the schedule */
+	const char *const *name;	/* "exact" or names of algorithms */
+	size_t names;			/* at least 1 */
+	const struct wire *wire;
+	int ranks[PREDICT_COUNTS];	/* [counts] to predict */
+	int counts;			/* 0: 1, 2, 4, ... hosts */
+	int64_t base;			/* ranks that efficiency refers to */
+	double price;			/* of a rank and hour; 0: unknown */
+	const char *plot;		/* path of a picture, or NULL */
+};
+
+/*
+ * bench_predict(b, o):
+ * Predict the run for each algorithm and number of ranks.
+ *
+ * bench_guidelines(b, o):
+ * Compare the networks of o->profiles: their sizes, what limits them on each
+ * number of ranks, and what each choice of another network would change in the
+ * first (bench/guidelines.c).
+ *
+ * bench_count(b, o, elements):
+ * Print messages, bytes and longest chain of messages of a step with
+ * ${elements} gradients for each algorithm and number of ranks of ${o}.
+ *
+ * All return 0, or an exit status after a message.
+ */
+int bench_predict(struct bench *b, const struct predict_options *o);
+int bench_guidelines(struct bench *b, const struct predict_options *o);
+int bench_count(struct bench *b, const struct predict_options *o,
+    size_t elements);
 
 /* A microbatch shape and batch of the schedule. */
 struct prediction_phase {
@@ -21,45 +65,49 @@ struct prediction_phase {
 };
 
 struct prediction {
+	struct bench *b;
+	const struct predict_options *o;
 	struct cluster cluster;
 	struct step_profile *profile;
 	struct prediction_phase *phase;
 	size_t phases, cap;
-	const struct wire *wire;
-	struct step_lists lists;	/* of the algorithm and ranks at hand */
+	int ranks[PREDICT_COUNTS], counts;	/* to predict */
+
+	/* The results of one algorithm and number of ranks. */
+	struct step_lists lists;
 	double seconds[CLUSTER_SECONDS];
 	struct figure step, rate, time;	/* seconds of a step, clips per second,
 					 * seconds of the run; one value per
 					 * seed */
 	int failures;			/* of all seeds */
+	double base;			/* clips per second and rank of the
+					 * base */
+	char prefix[256];		/* of the names of its rows */
 };
 
 /*
- * prediction_open(p, o, profile):
- * Read the cluster of ${o} and the table ${profile}, and list the phases: those
- * of o->schedule, the shapes o->shapes, or all shapes of the profile if both
- * are NULL.  Return 0, or -1 after a message; prediction_close frees ${p} in
- * both cases.
+ * prediction_open(p, b, o, profile):
+ * Read the cluster of ${o} and the table ${profile}; list the phases, those of
+ * o->schedule, the shapes o->shapes, or all shapes of the profile if both are
+ * NULL; and list the ranks, those of ${o}, or those of 1, 2, 4, ... hosts up to
+ * all.  Return 0, or -1 after a message, also if a step has fewer microbatches
+ * than ranks; prediction_close frees ${p} in both cases.
  */
-int prediction_open(struct prediction *p, const struct predict_options *o,
-    const char *profile);
+int prediction_open(struct prediction *p, struct bench *b,
+    const struct predict_options *o, const char *profile);
 void prediction_close(struct prediction *p);
 
 /*
- * prediction_simulate(p, name, ranks):
- * Simulate all seeds on ${ranks} ranks with the algorithm ${name}, and set
- * ${lists}, ${seconds}, the figures, ${failures} and the parts of the phases.
- * Return 0, or -1 after a message.
+ * prediction_walk(p, prefix, name, print, arg):
+ * Simulate all seeds with the algorithm ${name} on each number of ranks, and
+ * call ${print}(p, ${arg}) with the results in ${p}.  The prefix of its rows is
+ * ${prefix}/NAME/RANKS.  Return 0, or -1 after a message.
  */
-int prediction_simulate(struct prediction *p, const char *name, int ranks);
+int prediction_walk(struct prediction *p, const char *prefix,
+    const char *name, void (*print)(struct prediction *p, void *arg),
+    void *arg);
 
-/*
- * prediction_counts(p, o, count):
- * List the ranks to predict in ${count}[PREDICT_COUNTS]: those of ${o}, or
- * those of 1, 2, 4, ... hosts up to all.  Return their number, or -1 after a
- * message if a step has fewer microbatches than one of them, or than o->base.
- */
-int prediction_counts(const struct prediction *p,
-    const struct predict_options *o, int *count);
+/* prediction_efficiency(p, rate): Return ${rate} relative to the base. */
+double prediction_efficiency(const struct prediction *p, double rate);
 
 #endif

@@ -7,17 +7,26 @@
 #include "comm/exact.h"
 #include "comm/halving.h"
 #include "comm/segments.h"
+#include "train/reduce/bucket.h"
 
 /* Bytes of the report of a microbatch (struct step_report of lib/train). */
 enum { REPORT = 48 };
 
-static const char *const names[STEP_PARTS] = { "sum", "last-sum", "weights",
-	"reports", "norms", "agree" };
+const char *const step_part_names[STEP_PARTS] = { "sum", "last-sum",
+	"weights", "reports", "norms", "agree" };
 
-const char *
-step_lists_name(enum step_part part)
+void
+step_lists_buckets(struct step_lists *s, size_t elements, size_t bytes)
 {
-	return names[part];
+	struct comm *self = comm_self();
+	struct segments of;
+
+	segments_open(&of, self, elements, bucket_elements(bytes,
+	    sizeof(float)));
+	s->elements = elements;
+	s->bucket = of.bucket;
+	segments_close(&of);
+	comm_free(self);
 }
 
 size_t
@@ -36,31 +45,9 @@ step_lists_times(const struct step_lists *s, enum step_part part)
 static size_t
 step_lists_bucket(const struct step_lists *s, enum step_part part)
 {
-	size_t before = (step_lists_times(s, STEP_SUM)) * s->bucket;
+	size_t before = step_lists_times(s, STEP_SUM) * s->bucket;
 
 	return part == STEP_SUM ? s->bucket : s->elements - before;
-}
-
-/* Write the first microbatch of each rank to ${begin}[ranks + 1]. */
-static void
-step_lists_split(const struct step_lists *s, int *begin)
-{
-	for (int r = 0, first; r < s->ranks; r++)
-		begin[r + 1] = begin[r] + split(s->microbatches, r, s->ranks,
-		    &first);
-}
-
-static void
-step_lists_exact(const struct step_lists *s, struct comm *c, size_t n,
-    struct collective *list)
-{
-	int *begin = xcalloc((size_t)s->ranks + 1, sizeof(*begin));
-
-	step_lists_split(s, begin);
-	for (int r = 0; r < s->ranks; r++)
-		halving_list(comm_order(c), r, begin, n, sizeof(float),
-		    &list[r]);
-	free(begin);
 }
 
 static int
@@ -75,8 +62,7 @@ step_lists_any_order(const struct step_lists *s, struct comm *c, size_t n,
 		host[r] = r - r % s->ranks_per_host;
 	bad = allreduce_open(&a, c, &(struct allreduce_options){
 	    .kind = s->kind, .wire = s->wire, .columns = s->columns,
-	    .host = host,
-	    .elem = sizeof(float), .max = n });
+	    .host = host, .elem = sizeof(float), .max = n });
 	for (int i = 0; i < s->ranks && !bad; i++) {
 		a.grid.me = i;
 		c->rank = a.grid.rank[i];
@@ -90,50 +76,28 @@ step_lists_any_order(const struct step_lists *s, struct comm *c, size_t n,
 	return bad;
 }
 
-/* All-gather ${bytes} for each microbatch. */
+/*
+ * Append the list of rank c->rank, whose microbatches begin at begin[rank], and
+ * whose part of an all-gather of reports or norms at byte start[rank].
+ */
 static void
-step_lists_gather(const struct step_lists *s, size_t bytes,
-    struct collective *list)
+step_lists_rank(const struct step_lists *s, struct comm *c,
+    enum step_part part, const int *begin, const size_t *start,
+    struct collective *l)
 {
-	int *begin = xcalloc((size_t)s->ranks + 1, sizeof(*begin));
-	size_t *start = xcalloc((size_t)s->ranks + 1, sizeof(*start));
+	struct segments of;
 
-	step_lists_split(s, begin);
-	for (int r = 0; r <= s->ranks; r++)
-		start[r] = (size_t)begin[r] * bytes;
-	for (int r = 0; r < s->ranks; r++)
-		collective_gather_all(&list[r], r, s->ranks, start);
-	free(begin);
-	free(start);
-}
-
-static void
-step_lists_weights(const struct step_lists *s, struct comm *c,
-    struct collective *list)
-{
-	for (c->rank = 0; c->rank < s->ranks; c->rank++) {
-		struct segments of;
-
+	if (part <= STEP_LAST_SUM)
+		halving_list(comm_order(c), c->rank, begin,
+		    step_lists_bucket(s, part), sizeof(float), l);
+	else if (part == STEP_WEIGHTS) {
 		segments_open(&of, c, s->elements, s->bucket);
-		segments_gather_list(&of, sizeof(float), 0, s->elements,
-		    &list[c->rank]);
+		segments_gather_list(&of, sizeof(float), 0, s->elements, l);
 		segments_close(&of);
-	}
-}
-
-/* All-gather the sums of squares of blocks: each rank has an equal part. */
-static void
-step_lists_norms(const struct step_lists *s, struct collective *list)
-{
-	size_t blocks = (s->elements + EXACT_BLOCK - 1) / EXACT_BLOCK;
-	size_t *start = xcalloc((size_t)s->ranks + 1, sizeof(*start));
-
-	for (int r = 0; r <= s->ranks; r++)
-		start[r] = blocks * (size_t)r / (size_t)s->ranks *
-		    sizeof(double);
-	for (int r = 0; r < s->ranks; r++)
-		collective_gather_all(&list[r], r, s->ranks, start);
-	free(start);
+	} else if (part == STEP_AGREE)
+		collective_spread(l, c->rank, s->ranks, sizeof(int64_t));
+	else
+		collective_gather_all(l, c->rank, s->ranks, start);
 }
 
 int
@@ -141,33 +105,45 @@ step_lists_make(const struct step_lists *s, enum step_part part,
     struct collective *list)
 {
 	struct comm *c = comm_planned(s->ranks);
-	int bad = 0;
+	size_t ranks = (size_t)s->ranks, *start = xcalloc(ranks + 1,
+	    sizeof(*start));
+	size_t blocks = (s->elements + EXACT_BLOCK - 1) / EXACT_BLOCK;
+	int *begin = xcalloc(ranks + 1, sizeof(*begin)), bad = 0;
 
-	switch (part) {
-	case STEP_SUM:
-	case STEP_LAST_SUM:
-		if (s->kind == NULL)
-			step_lists_exact(s, c, step_lists_bucket(s, part),
-			    list);
-		else
-			bad = step_lists_any_order(s, c,
-			    step_lists_bucket(s, part), list);
-		break;
-	case STEP_WEIGHTS:
-		step_lists_weights(s, c, list);
-		break;
-	case STEP_REPORTS:
-		step_lists_gather(s, REPORT, list);
-		break;
-	case STEP_NORMS:
-		step_lists_norms(s, list);
-		break;
-	default:
-		for (int r = 0; r < s->ranks; r++)
-			collective_spread(&list[r], r, s->ranks,
-			    sizeof(int64_t));
-	}
+	for (int r = 0, first; r < s->ranks; r++)
+		begin[r + 1] = begin[r] + split(s->microbatches, r, s->ranks,
+		    &first);
+	/* A report for each microbatch; sums of squares in equal parts. */
+	for (size_t r = 0; r <= ranks; r++)
+		start[r] = part == STEP_REPORTS ? (size_t)begin[r] * REPORT :
+		    blocks * r / ranks * sizeof(double);
+	if (part <= STEP_LAST_SUM && s->kind != NULL)
+		bad = step_lists_any_order(s, c, step_lists_bucket(s, part),
+		    list);
+	else
+		for (c->rank = 0; c->rank < s->ranks; c->rank++)
+			step_lists_rank(s, c, part, begin, start,
+			    &list[c->rank]);
 	c->rank = 0;
 	comm_free(c);
+	free(begin);
+	free(start);
 	return bad;
+}
+
+int
+step_lists_walk(const struct step_lists *s, enum step_part part,
+    const struct walk_costs *costs, void (*look)(void *arg,
+    const struct collective *list, int ranks), struct walk *w)
+{
+	struct collective *list = xcalloc((size_t)s->ranks, sizeof(*list));
+	int bad = step_lists_make(s, part, list);
+
+	if (look != NULL)
+		look(costs->arg, list, s->ranks);
+	bad = bad || walk_lists(list, s->ranks, costs, NULL, w) != 0;
+	for (int r = 0; r < s->ranks; r++)
+		collective_free(&list[r]);
+	free(list);
+	return bad ? -1 : 0;
 }

@@ -8,7 +8,7 @@
  */
 
 #include "comm/allreduce.h"
-#include "comm/collective.h"
+#include "comm/walk.h"
 
 /* The exchanges of a step. */
 enum step_part {
@@ -31,12 +31,16 @@ struct step_lists {
 	size_t elements, bucket;	/* of the gradients; of a bucket */
 };
 
+/* The names of the exchanges, such as "sum". */
+extern const char *const step_part_names[STEP_PARTS];
+
 /*
+ * step_lists_buckets(s, elements, bytes):
+ * Set ${elements}, and ${bucket} as the trainer does for buckets of ${bytes}.
  * step_lists_times(s, part): return how often a step has ${part}.
- * step_lists_name(part): return its name, such as "sum".
  */
+void step_lists_buckets(struct step_lists *s, size_t elements, size_t bytes);
 size_t step_lists_times(const struct step_lists *s, enum step_part part);
-const char *step_lists_name(enum step_part part);
 
 /*
  * step_lists_make(s, part, list):
@@ -45,5 +49,14 @@ const char *step_lists_name(enum step_part part);
  */
 int step_lists_make(const struct step_lists *s, enum step_part part,
     struct collective *list);
+
+/*
+ * step_lists_walk(s, part, costs, look, w):
+ * Walk the lists of one ${part} with ${costs} (walk_lists).  Before, pass them
+ * to ${look} with costs->arg; NULL: do not.  Return 0, or -1 after a message.
+ */
+int step_lists_walk(const struct step_lists *s, enum step_part part,
+    const struct walk_costs *costs, void (*look)(void *arg,
+    const struct collective *list, int ranks), struct walk *w);
 
 #endif

@@ -19,7 +19,6 @@
 #include "bench/step_lists.h"
 #include "bench/step_profile.h"
 #include "comm/comm.h"
-#include "train/reduce/bucket.h"
 
 enum { BUFFERS = 8 };
 
@@ -126,8 +125,6 @@ main(int argc, char **argv)
 	struct step_cell *cell;
 	struct bench_shape shape;
 	struct step_lists s = { .wire = &wires[WIRE_FP32] };
-	struct comm *self = comm_self();
-	struct segments share;
 	double least = INFINITY;
 
 	program_start(argv[0]);
@@ -136,15 +133,10 @@ main(int argc, char **argv)
 	    (profile = step_profile_read(argv[1])) == NULL ||
 	    (cell = step_profile_cell(profile, &shape)) == NULL)
 		return EXIT_USAGE;
-	segments_open(&share, self, profile->elements,
-	    bucket_elements((size_t)atol(argv[4]), sizeof(float)));
+	step_lists_buckets(&s, profile->elements, (size_t)atol(argv[4]));
 	s.kind = algorithm_find(argv[3]);
 	s.ranks = s.microbatches = comm->size;
 	s.ranks_per_host = atoi(argv[5]);
-	s.elements = profile->elements;
-	s.bucket = share.bucket;
-	segments_close(&share);
-	comm_free(self);
 	if (sleepstep_lists(&s) != 0)
 		return EXIT_USAGE;
 	/* The first step, which connects the ranks, does not count. */
