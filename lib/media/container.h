@@ -1,10 +1,11 @@
 #ifndef MEDIA_CONTAINER_H
 #define MEDIA_CONTAINER_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 /*
+ * Which containers are read, and which of them are checked.
+ *
  * Check whether a container is complete.  A demuxer that meets a hole searches
  * for the next structure it knows, without a message.  So follow the structure
  * from the first byte to the last, and compare all redundant data with the
@@ -34,31 +35,37 @@ struct container_report {
 };
 
 /*
- * container_check(fd, size, bytes, format, id, report):
- * Check the structure of the file ${fd} of ${size} bytes.  ${format} is
- * FFmpeg's name of its format.  ${bytes} is the file's content, or NULL: the
- * file is read.  ${id} is the AVStream id of the wanted stream; damage that
- * certainly belongs to other streams is ignored.  Set ${*report}, with the
- * first damage found.  No message is printed.
+ * A check of the structure of a file.  Return the state, and set the text of
+ * the report unless the file is whole.
  */
-void container_check(int fd, int64_t size, const uint8_t *bytes,
-    const char *format, int id, struct container_report *report);
+struct container_reader;
+typedef enum container_state container_checker(struct container_reader *r);
+
+/* A container that is read. */
+struct container {
+	const char *name;	/* FFmpeg's first name of its demuxer */
+	int timed;		/* 1 if a gap in its times may be a lost
+				 * frame */
+	container_checker *check;	/* NULL: FFmpeg's errors and the
+					 * durations show damage */
+};
 
 /*
- * container_jpegs(fd, size):
- * Return how the ${size} bytes of ${fd} begin:
- * - 0: not a JPEG picture;
- * - 1: one JPEG picture.  It may be cut off, or be followed by one of another
- *   size;
- * - 2: a JPEG picture, followed by anything else.
+ * container_find(names):
+ * Return the row of FFmpeg's demuxer ${names}, of which the first counts: "mov"
+ * in "mov,mp4,m4a".  Return NULL if the container is not read.
  */
-int container_jpegs(int fd, int64_t size);
+const struct container *container_find(const char *names);
 
 /*
- * container_is_dv(data, n):
- * Return 1 if the ${n} bytes of ${data} begin with a complete DV frame whose
- * DIF blocks are all in their place, 0 otherwise.
+ * container_check(c, fd, size, bytes, id, report):
+ * Check the structure of the file ${fd} of ${size} bytes, of container ${c}.
+ * ${bytes} is the file's content, or NULL: the file is read.  ${id} is the
+ * AVStream id of the wanted stream; damage that certainly belongs to other
+ * streams is ignored.  Set ${*report}, with the first damage found.  No message
+ * is printed.
  */
-int container_is_dv(const uint8_t *data, size_t n);
+void container_check(const struct container *c, int fd, int64_t size,
+    const uint8_t *bytes, int id, struct container_report *report);
 
 #endif

@@ -384,6 +384,15 @@ $F $L -frames:v 12 -c:v mpeg4 -f avi - | cat >"$T/pipe.avi" && {
 	check_exit "a truncated avi from a pipe is refused" 1 vt-extract -f -o "$T/stream" "$T/cut.avi"
 	check_says "the avi is reported as truncated" 'truncated: 11 frames'
 }
+if find_python struct && has "$vp8"; then
+	for pass in 1 2; do
+		# shellcheck disable=SC2086
+		$F $L -frames:v 200 -c:v libvpx -b:v 100k -g 200 -auto-alt-ref 1 -lag-in-frames 25 -pass $pass -passlogfile "$T/pass" "$T/alt.ivf"
+	done
+	"$python" tests/tools/rewrap ivf "$T/alt.ivf" "$T/hidden.ivf"
+	check_exit "an IVF of 200 frames, whose header counts hidden frames, too, is extracted" 0 $E "$T/hidden.ivf"
+	check_same "it has 200 frames" 200 "$(jq 'select(.type == "video") | .frames' "$T/report")"
+fi
 # shellcheck disable=SC2086
 find_python struct && $F $L -frames:v 20 -c:v mjpeg "$T/moving.avi" &&
 	"$python" tests/tools/rewrap still "$T/moving.avi" "$T/still.avi" && {

@@ -9,9 +9,8 @@
 
 #include "fuzz.h"
 
-static const char *const format[] = { "asf", "avi", "flv", "gif", "h264", "ivf",
-	"matroska", "mjpeg", "mov", "mpeg", "mpegts", "mpegvideo", "mxf", "ogg",
-	"yuv4mpegpipe", "dv" };
+static const char *const format[] = { "asf", "avi", "dhav", "flv", "gif",
+	"matroska", "mov", "mpeg", "mpegts", "ogg" };
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -23,9 +22,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	fd = open(fuzz_file(data + 2, size - 2), O_RDONLY | O_CLOEXEC);
 	MUST(fd >= 0);
-	container_check(fd, (int64_t)size - 2, NULL, format[data[0] %
-	    (sizeof(format) / sizeof(format[0]))], data[1] == 255 ?
-	    256 : data[1], &report);
+	container_check(container_find(format[data[0] %
+	    (sizeof(format) / sizeof(format[0]))]), fd, (int64_t)size - 2, NULL,
+	    data[1] == 255 ? 256 : data[1], &report);
 	MUST((report.state == CONTAINER_WHOLE) == (report.text[0] == '\0'));
 	close(fd);
 	return 0;

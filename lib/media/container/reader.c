@@ -1,6 +1,6 @@
 /*
- * Read bytes of a file as numbers and checksums, and dispatch container_check
- * to the check of a format.
+ * The table of containers, and the bytes of a file as numbers and checksums for
+ * their checks.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -39,7 +39,12 @@ reader_byte(struct container_reader *r, int64_t at)
 	return reader_move(r, at) == 0 ? r->data[at - r->start] : -1;
 }
 
-const uint8_t *
+/*
+ * Return the address of the bytes at ${at}, and set ${*n} to their number: at
+ * least 1 and at most ${*n}.  Return NULL outside the file or if a read fails.
+ * Valid until the next call.
+ */
+static const uint8_t *
 reader_bytes(struct container_reader *r, int64_t at, size_t *n)
 {
 	size_t there;
@@ -154,32 +159,55 @@ reader_crc_high(struct container_reader *r, int64_t at, int64_t n, uint32_t crc)
 	return reader_flip(__builtin_bswap32(crc));
 }
 
-/* ---- dispatch ---- */
+/* ---- the table ---- */
+
+/*
+ * Containers with their own frames, and raw streams that can be identified by
+ * content.  All other formats are refused: lists of other files (hls, concat,
+ * dash, image2), devices, and single pictures.
+ *
+ * Where a gap in the times is not a lost frame: mov lists all packets, with
+ * times as far apart as it declares; fragmented files are an exception
+ * (media/ffmpeg/claim.c).  Raw streams, dv and yuv4mpegpipe have no times, gif
+ * has the duration of each frame, and avi counts frames.  The pages of ogg are
+ * numbered: a frame missing from it was never encoded.
+ */
+static const struct container containers[] = {
+	{ "asf", 1, asf_check }, { "avi", 0, avi_check },
+	{ "dhav", 1, dhav_check }, { "dv", 0, NULL },
+	{ "flv", 1, flv_check }, { "gif", 0, gif_check },
+	{ "h261", 0, NULL }, { "h263", 0, NULL },
+	{ "h264", 0, NULL }, { "hevc", 0, NULL },
+	{ "ivf", 1, NULL }, { "m4v", 0, NULL },
+	{ "matroska", 1, matroska_check }, { "mjpeg", 0, NULL },
+	{ "mov", 0, mov_check }, { "mpeg", 1, mpegps_check },
+	{ "mpegts", 1, mpegts_check }, { "mpegvideo", 0, NULL },
+	{ "mxf", 1, NULL }, { "obu", 0, NULL },
+	{ "ogg", 0, ogg_check }, { "yuv4mpegpipe", 0, NULL },
+};
+
+const struct container *
+container_find(const char *names)
+{
+	size_t n = strcspn(names, ",");
+
+	for (size_t i = 0; i < sizeof(containers) / sizeof(containers[0]); i++)
+		if (strlen(containers[i].name) == n &&
+		    memcmp(containers[i].name, names, n) == 0)
+			return &containers[i];
+	return NULL;
+}
 
 void
-container_check(int fd, int64_t size, const uint8_t *bytes,
-    const char *format, int id, struct container_report *report)
+container_check(const struct container *c, int fd, int64_t size,
+    const uint8_t *bytes, int id, struct container_report *report)
 {
-	static const struct { const char *name; container_checker *check; }
-	known[] = {
-		{ "asf", asf_check }, { "avi", avi_check },
-		{ "dhav", dhav_check }, { "dv", dv_check },
-		{ "flv", flv_check }, { "gif", gif_check },
-		{ "h264", nal_check }, { "hevc", nal_check },
-		{ "ivf", ivf_check }, { "m4v", nal_check },
-		{ "matroska", matroska_check },
-		{ "mjpeg", mjpeg_check }, { "mov", mov_check },
-		{ "mpeg", mpegps_check }, { "mpegts", mpegts_check },
-		{ "mpegvideo", mpegvideo_check }, { "mxf", mxf_check },
-		{ "ogg", ogg_check }, { "yuv4mpegpipe", y4m_check },
-	};
 	struct container_reader r = { .fd = fd, .id = id, .size = size,
 		.report = report, .data = bytes,
 		.n = bytes != NULL ? (ssize_t)size : 0 };
 
 	*report = (struct container_report){ .state = CONTAINER_WHOLE,
 		.newest = -1 };
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(format, known[i].name) == 0)
-			report->state = known[i].check(&r);
+	if (c->check != NULL)
+		report->state = c->check(&r);
 }

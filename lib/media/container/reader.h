@@ -27,14 +27,6 @@ struct container_reader {
 int reader_byte(struct container_reader *r, int64_t at);
 
 /*
- * reader_bytes(r, at, n):
- * Return the address of the bytes at ${at}, and set ${*n} to their number: at
- * least 1 and at most ${*n}.  Return NULL outside the file or if a read fails.
- * Valid until the next call.
- */
-const uint8_t *reader_bytes(struct container_reader *r, int64_t at, size_t *n);
-
-/*
  * reader_big(r, at, n), reader_little(r, at, n):
  * Return the ${n} bytes at ${at}, at most 8, as a number in big or little
  * endian.  Bytes that cannot be read count as 0.
@@ -63,14 +55,8 @@ uint32_t reader_crc(struct container_reader *r, int64_t at, int64_t n,
 uint32_t reader_crc_high(struct container_reader *r, int64_t at, int64_t n,
     uint32_t crc);
 
-/*
- * The checks, one per format.  Each returns the state of the file ${r}, and
- * sets the text of the report if the state is not CONTAINER_WHOLE.
- */
-typedef enum container_state container_checker(struct container_reader *r);
-
-container_checker asf_check, avi_check, dhav_check, dv_check, flv_check,
-    gif_check, ivf_check, matroska_check, mjpeg_check, mov_check, mpegts_check,
-    mpegps_check, mpegvideo_check, mxf_check, nal_check, ogg_check, y4m_check;
+/* The checks, one per format. */
+container_checker asf_check, avi_check, dhav_check, flv_check, gif_check,
+    matroska_check, mov_check, mpegts_check, mpegps_check, ogg_check;
 
 #endif

@@ -20,6 +20,9 @@
  *   because codecs pad.
  * - avi with a count of at least 0x40000000, and ivf with one of 0xffffffff,
  *   were written to a pipe.  Their writer could not fill in the count.
+ * - ivf declares the number of its packets, also of those that are not
+ *   displayed, or its duration, by the writer.  For one frame this is the
+ *   length of the frame, which is not stored.
  * - media/container checks the structure of a container.
  * - Transport, program and raw streams declare nothing: FFmpeg derives their
  *   durations from the last packet.
@@ -57,23 +60,11 @@ claim_index(const AVFormatContext *f, const AVStream *st)
 	return avformat_index_get_entries_count((AVStream *)st);
 }
 
-/*
- * Formats with time stamps in which a gap means a lost frame.  Exclude an index
- * that lists all packets: frames may be as far apart as it declares.  Exclude
- * raw streams, which have no times; gif, which has the duration of each frame;
- * and avi, which counts frames.  Exclude ogg, whose pages are numbered: a frame
- * missing from it was never encoded.
- */
 int
 claim_has_times(const AVFormatContext *f, const AVStream *st)
 {
-	static const char *const timed[] = { "matroska", "flv", "asf", "mpegts",
-		"mpeg", "mxf", "ivf", "dhav" };
-
-	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
-		if (claim_is_format(f, timed[i]))
-			return 1;
-	return claim_is_format(f, "mov") && st->nb_frames == 0;
+	return container_find(f->iformat->name)->timed ||
+	    (claim_is_format(f, "mov") && st->nb_frames == 0);
 }
 
 /*
@@ -234,6 +225,16 @@ claim_some_frames(int64_t frames, double seconds)
 	return frames > 0 ? FRAMES * seconds / (double)frames : 0;
 }
 
+/* Return 1 if an IVF file has as many packets as it declares, or one packet of
+ * at most a second. */
+static int
+claim_is_count(const struct ff_claim *c, const AVFormatContext *f,
+    const AVStream *st)
+{
+	return claim_is_format(f, "ivf") && (c->packets >= st->duration ||
+	    (c->packets == 1 && c->seconds <= SECONDS));
+}
+
 int
 claim_short(const struct ff_claim *c, const AVFormatContext *f,
     const AVStream *st, int64_t frames, double seconds)
@@ -244,7 +245,8 @@ claim_short(const struct ff_claim *c, const AVFormatContext *f,
 	if (c->cut || c->ended_badly || c->packets < listed ||
 	    c->packets - c->discarded < c->shown)
 		return 1;
-	if (c->seconds == 0 || c->complete || (listed > 0 && st->nb_frames > 0))
+	if (c->seconds == 0 || c->complete || claim_is_count(c, f, st) ||
+	    (listed > 0 && st->nb_frames > 0))
 		return 0;
 	/* Some writers count from time 0, some from the first frame. */
 	if (c->start < 0)

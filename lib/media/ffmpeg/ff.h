@@ -242,89 +242,6 @@ int claim_has_times(const AVFormatContext *f, const AVStream *st);
  */
 int64_t claim_index(const AVFormatContext *f, const AVStream *st);
 
-/* ---- the order of frames: poc.c ---- */
-
-/*
- * Detection of missing frames in raw H.264 and HEVC by their picture order
- * counts.  Begin with all 0.
- */
-struct ff_poc {
-	AVCodecParserContext *parser;	/* NULL: this stream is not checked */
-	AVCodecContext *codec;
-	int *number;			/* [n] counts of the current group */
-	size_t n, cap;
-	int step;			/* smallest difference of two picture
-					 * order counts; 0: unknown */
-	int64_t lost;			/* missing frames so far */
-	int unsure;			/* 1 if the stream has field pictures,
-					 * whose counts are not followed */
-};
-
-/*
- * poc_begin(o, f, st):
- * Prepare ${o} for stream ${st} of ${f}.  Do nothing if ${f} is not raw H.264
- * or HEVC.  Return 0, or -1 without a message if memory is exhausted.
- */
-int poc_begin(struct ff_poc *o, const AVFormatContext *f,
-    const AVStream *st);
-
-/*
- * poc_packet(o, p):
- * Record the count of packet ${p}, in stream order.  Return 0, or -1 without a
- * message if memory is exhausted.
- */
-int poc_packet(struct ff_poc *o, const AVPacket *p);
-
-/*
- * poc_end(o):
- * Return the number of frames missing between others; 0 if unknown.  Call it
- * once, after the last packet.
- */
-int64_t poc_end(struct ff_poc *o);
-
-/* poc_free(o): release the memory of ${o}. */
-void poc_free(struct ff_poc *o);
-
-/* ---- detection of cut slices by a second decoder: shadow.c ---- */
-
-/* A second decoder, which sees other bytes after the end of each slice.  Its
- * frames differ from the first decoder's if a slice was cut. */
-struct ff_shadow {
-	AVCodecContext *decoder;	/* NULL: this stream needs no second
-					 * decoder */
-	AVPacket *packet;
-	AVFrame *frame;
-	int differs;			/* the newest frame differs from the
-					 * first decoder's */
-};
-
-/*
- * shadow_begin(s, f, decoder, options):
- * Open a second decoder for the stream of ${decoder} if ${f} is raw HEVC;
- * otherwise do nothing.  Return 0, or -1 without a message if memory is
- * exhausted.
- */
-int shadow_begin(struct ff_shadow *s, const AVFormatContext *f,
-    const AVCodecContext *decoder, AVDictionary **options);
-
-/*
- * shadow_packet(s, p):
- * Decode packet ${p} with the second decoder; NULL after the last packet.
- * Return 0, or -1 without a message if memory is exhausted.
- */
-int shadow_packet(struct ff_shadow *s, const AVPacket *p);
-
-/*
- * shadow_differs(s, f):
- * Compare the first decoder's next frame ${f} with the second decoder's.
- * Return 1 if ${f} is the first of consecutive frames that differ: they depend
- * on bytes that are not in the file.  Return 0 otherwise.
- */
-int shadow_differs(struct ff_shadow *s, const AVFrame *f);
-
-/* shadow_free(s): release the memory of ${s}. */
-void shadow_free(struct ff_shadow *s);
-
 /* ---- frames: frame.c ---- */
 
 /*
@@ -376,10 +293,6 @@ struct video {
 	struct ff_log log;
 	struct ff_claim claim;
 	struct container_report report;	/* once the last frame was decoded */
-	struct ff_poc poc;
-	struct ff_shadow shadow;
-	int64_t dv_whole, dv_broken;	/* complete and damaged DV packets in
-					 * other containers */
 	struct ff_frame frame;
 	AVFormatContext *format;
 	AVStream *stream;

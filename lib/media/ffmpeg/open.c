@@ -2,6 +2,7 @@
  * Open a video: identify the format, choose a stream, open its decoder and
  * decode the first frame.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -204,7 +205,7 @@ video_open_decoder(struct video *v)
 {
 	AVCodecParameters *p = v->stream->codecpar;
 	const AVCodec *codec = avcodec_find_decoder(p->codec_id);
-	AVDictionary *options, *again;
+	AVDictionary *options;
 	char tag[AV_FOURCC_MAX_STRING_SIZE];
 	int r;
 
@@ -226,16 +227,10 @@ video_open_decoder(struct video *v)
 	v->decoder->pkt_timebase = v->stream->time_base;
 	v->decoder->err_recognition |= AV_EF_CRCCHECK;
 	options = video_decoder_options(v);
-	again = video_decoder_options(v);
 	errno = 0;
 	r = avcodec_open2(v->decoder, codec, &options);
-	if (r == 0 && shadow_begin(&v->shadow, v->format, v->decoder,
-	    &again) != 0)
-		r = AVERROR(ENOMEM);
 	av_dict_free(&options);
-	av_dict_free(&again);
-	if (ff_out_of_memory(r) ||
-	    poc_begin(&v->poc, v->format, v->stream) != 0)
+	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
 		return video_unreadable(v, v->info.codec, r);
@@ -329,6 +324,40 @@ video_read_first(struct video *v)
 	snprintf(i->pixels, sizeof(i->pixels), "%s", pixels ? pixels : "?");
 }
 
+/*
+ * Return 1 after a message if the file is one picture.  Cameras append a
+ * preview of another size to a photo.
+ */
+static int
+video_is_picture(const struct video *v)
+{
+	if (strcmp(v->info.format, "mjpeg") != 0 || (v->have_later &&
+	    v->later->width == v->prefetch->width &&
+	    v->later->height == v->prefetch->height))
+		return 0;
+	fail("%s: not a video file but a JPEG picture (raw MJPEG has at least "
+	    "two of one size); vt-pack --foreign packs pictures", Q(v->path));
+	return 1;
+}
+
+/*
+ * FFmpeg's limit on a single allocation is one of the process: let it be that
+ * of the video with the largest frames.
+ */
+static void
+video_limit_allocations(int64_t pixels)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static int64_t largest;
+
+	pthread_mutex_lock(&lock);
+	if (pixels > largest) {
+		largest = pixels;
+		av_max_alloc((size_t)pixels * 8 + (256 << 20));
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 struct video *
 video_open(int fd, const char *path, const struct video_limits *limits)
 {
@@ -336,8 +365,7 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	struct stat s;
 	int r;
 
-	/* A process-wide limit on any single allocation by FFmpeg. */
-	av_max_alloc((size_t)limits->pixels * 8 + (256 << 20));
+	video_limit_allocations(limits->pixels);
 	v->path = xstrdup(path);
 	v->limits = *limits;
 	v->log.stream = -1;
@@ -367,7 +395,7 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 	    video_open_decoder(v) != 0)
 		goto err;
 	video_read_info(v);
-	if ((r = video_look_ahead(v)) < 0)
+	if ((r = video_look_ahead(v)) < 0 || video_is_picture(v))
 		goto err;
 	if (r == 0) {
 		const char *why = video_reason(v);

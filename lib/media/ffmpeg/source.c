@@ -19,17 +19,6 @@
 				 * that the container check need not read them
 				 * again */
 
-/*
- * Containers with their own frames, and raw streams that can be identified by
- * content.  All other formats are refused: lists of other files (hls, concat,
- * dash, image2), devices, and single frames.
- */
-static const char *const allowed[] = {
-	"mov", "matroska", "avi", "mpegts", "mpeg", "mpegvideo", "flv", "dhav",
-	"asf", "ogg", "gif", "mxf", "dv", "ivf", "obu", "h261", "h263", "h264",
-	"hevc", "m4v", "mjpeg", "yuv4mpegpipe"
-};
-
 /* Hash ${data}, the ${n} bytes after those already hashed, and keep them. */
 static void
 video_source_add(struct ff_source *s, const void *data, int64_t n)
@@ -156,38 +145,20 @@ source_close(struct ff_source *s)
 }
 
 /*
- * Return 1 if ${name} is allowed.  Only the first of several names counts:
- * "mov" in "mov,mp4,m4a".
- */
-static int
-video_source_is_allowed(const char *name)
-{
-	size_t n = strcspn(name, ",");
-
-	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
-		if (strlen(allowed[i]) == n && memcmp(allowed[i], name, n) == 0)
-			return 1;
-	return 0;
-}
-
-/*
  * FFmpeg opens raw MJPEG as a list of pictures, and finds pictures after other
- * bytes.  Return the demuxer of raw MJPEG if ${s} is raw MJPEG from its first
- * byte, or NULL after a message.
+ * bytes.  Return the demuxer of raw MJPEG if ${s} begins with a picture, or
+ * NULL after a message.
  */
 static const AVInputFormat *
 video_source_jpegs(struct ff_source *s, const char *path)
 {
-	int n = container_jpegs(s->fd, s->size);
+	uint8_t first[2] = { 0 };
 
-	if (n == 0)
+	(void)pread(s->fd, first, sizeof(first), 0);
+	if (first[0] != 0xff || first[1] != 0xd8)
 		return fail_null("%s: not a video file: JPEG pictures after "
 		    "other bytes (wanted FF D8 at byte 0): its beginning "
 		    "may be cut off", text_quote(path));
-	if (n == 1)
-		return fail_null("%s: not a video file but a JPEG picture (raw "
-		    "MJPEG has at least two of one size); vt-pack --foreign "
-		    "packs pictures", text_quote(path));
 	return av_find_input_format("mjpeg");
 }
 
@@ -205,13 +176,13 @@ source_format(struct ff_source *s, const char *path)
 	}
 	if (score < 0 || format == NULL ||
 	    (score <= AVPROBE_SCORE_RETRY &&
-	    !video_source_is_allowed(format->name)))
+	    container_find(format->name) == NULL))
 		return fail_null("%s: not a video file: no known container "
 		    "begins like this", text_quote(path));
 	if (strcmp(format->name, "jpeg_pipe") == 0 ||
 	    strcmp(format->name, "mjpeg") == 0)
 		return video_source_jpegs(s, path);
-	if (!video_source_is_allowed(format->name))
+	if (container_find(format->name) == NULL)
 		return fail_null("%s: not a video file but %s (%s)",
 		    text_quote(path), format->name,
 		    format->long_name ? format->long_name : "?");

@@ -40,26 +40,6 @@ video_is_comment(const struct video *v, const AVPacket *p)
 }
 
 /*
- * Check a packet of DV.  The demuxer of raw DV completes a partial last frame
- * with bytes of the one before it; flag that packet.  In other containers,
- * count the frames whose DIF blocks are in their place, and the others.
- */
-static void
-video_dv_packet(struct video *v, AVPacket *p)
-{
-	if (v->stream->codecpar->codec_id != AV_CODEC_ID_DVVIDEO)
-		return;
-	if (strcmp(v->info.format, "dv") != 0) {
-		int whole = container_is_dv(p->data, (size_t)p->size);
-
-		v->dv_whole += whole;
-		v->dv_broken += !whole;
-	} else if (p->pos >= 0 && p->pos + p->size > v->source.size) {
-		p->flags |= AV_PKT_FLAG_CORRUPT;
-	}
-}
-
-/*
  * Read the next packet of our stream into ${p}.  Return 1, 0 at the end, or -1
  * after a message.  If the demuxer reports an error in the call that finds the
  * end, the error belongs to the end; otherwise it is damage.  An empty packet
@@ -92,7 +72,6 @@ video_read_packet(struct video *v, AVPacket *p)
 		if (ours) {
 			claim_mend(&v->claim, v->format, p);
 			claim_packet(&v->claim, st, p);
-			video_dv_packet(v, p);
 		}
 		/*
 		 * video_next_packet reports an incomplete packet in more
@@ -106,8 +85,7 @@ video_read_packet(struct video *v, AVPacket *p)
 		    AV_CODEC_ID_MPEG4))
 			video_mark_packet(v, p);
 		if (ours && p->size > 0 && !video_is_comment(v, p))
-			return poc_packet(&v->poc, p) == 0 ? 1 :
-			    fail("%s: out of memory", Q(v->path));
+			return 1;
 		av_packet_unref(p);
 	}
 }
@@ -149,30 +127,6 @@ video_next_packet(struct video *v)
 
 /* ---- frames ---- */
 
-/* Discard messages of the second decoder: they concern bytes that are not in
- * the file. */
-static int
-video_shadow_feed(struct video *v)
-{
-	int r;
-
-	ff_listen(NULL);
-	r = shadow_packet(&v->shadow, v->draining ? NULL : v->packet);
-	ff_listen(&v->log);
-	return r;
-}
-
-static int
-video_is_cut_off(struct video *v, const AVFrame *f)
-{
-	int r;
-
-	ff_listen(NULL);
-	r = shadow_differs(&v->shadow, f);
-	ff_listen(&v->log);
-	return r;
-}
-
 /* Send the decoder the next packet, or the end of the stream. */
 static int
 video_feed(struct video *v)
@@ -191,7 +145,7 @@ video_feed(struct video *v)
 	v->log.open_group = v->claim.open || v->claim.recovering;
 	errno = 0;
 	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
-	if (ff_out_of_memory(r) || video_shadow_feed(v) != 0)
+	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0 && r != AVERROR_EOF && !v->leading) {
 		v->account.refused++;
@@ -222,9 +176,6 @@ video_decode(struct video *v, AVFrame *f)
 			v->account.frames_corrupt++;
 			video_mark_damaged(v, "damaged frame");
 		}
-		if (r == 0 && video_is_cut_off(v, f))
-			video_mark_damaged(v,
-			    "the data of a frame end too early");
 		if (r == 0)
 			return 1;
 		if (r == AVERROR_EOF)
@@ -266,8 +217,9 @@ video_check_container(struct video *v)
 	/* Read what the demuxer has skipped; if that fails, container_check
 	 * reads the file itself. */
 	source_hash_to(&v->source, v->source.size);
-	container_check(v->source.fd, v->source.size, source_bytes(&v->source),
-	    v->info.format, v->stream->id, &v->report);
+	container_check(container_find(v->info.format), v->source.fd,
+	    v->source.size, source_bytes(&v->source), v->stream->id,
+	    &v->report);
 	v->account.repeats = v->report.repeats;
 	for (int64_t i = 0; i < v->report.repeats; i++, v->until++)
 		video_mark_shown(v, v->until, v->until);
@@ -347,8 +299,6 @@ video_free(struct video *v)
 	av_packet_free(&v->packet);
 	av_packet_free(&v->next);
 	avcodec_free_context(&v->decoder);
-	poc_free(&v->poc);
-	shadow_free(&v->shadow);
 	free(v->shown);
 	avformat_close_input(&v->format);
 	source_close(&v->source);

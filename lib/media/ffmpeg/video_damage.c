@@ -100,7 +100,6 @@ video_conclude(struct video *v)
 {
 	struct video_account *a = &v->account;
 	double hidden;
-	int64_t lost;
 
 	if (v->report.state == CONTAINER_CUT) {
 		v->claim.cut = 1;
@@ -111,13 +110,6 @@ video_conclude(struct video *v)
 	video_count_flagged(v, v->report.appended);
 	video_find_gaps(v);
 	video_find_unshown(v, v->report.newest);
-	if ((lost = poc_end(&v->poc)) > 0)
-		video_add_damage(v, "%lld frames are missing by their order",
-		    (long long)lost);
-	/* If no frame's blocks are numbered correctly, blame the writer and
-	 * report no damage. */
-	for (int64_t i = 0; v->dv_whole > 0 && i < v->dv_broken; i++)
-		video_add_damage(v, "a DV frame with misplaced DIF blocks");
 	v->claim.complete = v->report.complete;
 	video_mark_end(v);
 	a->packets = v->claim.packets;
