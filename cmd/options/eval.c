@@ -260,7 +260,7 @@ eval_options_check_curves(int operands, char **operand)
 	if (operands > 0)
 		options_wrong("%s: not for --curve, which takes no videos "
 		    "(wanted runs as --checkpoint=RUN)", text_quote(operand[0]));
-	if (o.curve_over == CURVES_BATCH && options_given("curve-target"))
+	if (o.curve_over == CURVES_OVER_BATCH && options_given("curve-target"))
 		options_wrong("--curve-target is for --curve-over=time");
 	eval_options_refuse_ranks("--curve is");
 }

@@ -290,6 +290,7 @@ json_is(const struct json *v, char kind)
 	case 'i': return json_is_integer(j);
 	case 'r': return json_is_number(j);
 	case 'b': return json_is_boolean(j);
+	case '0': return json_is_null(j);
 	default: return 0;
 	}
 }

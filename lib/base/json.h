@@ -136,7 +136,7 @@ int json_depth(const struct json *v);
 /*
  * json_is(v, kind):
  * Return 1 if ${v} is of this kind, 0 otherwise: '{' object, '[' array, 's'
- * string, 'i' integer, 'r' integer or real, 'b' boolean.
+ * string, 'i' integer, 'r' integer or real, 'b' boolean, '0' null.
  */
 int json_is(const struct json *v, char kind);
 

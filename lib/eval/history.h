@@ -27,6 +27,7 @@ struct history_point {
 	double seconds;		/* seconds of training so far, without
 				 * validation; NaN: unknown */
 	double value;		/* NaN: not finite */
+	double clips;		/* of a loss: trained so far */
 };
 
 struct history_series { struct history_point *at; size_t n, cap; };
