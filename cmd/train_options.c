@@ -166,7 +166,6 @@ static const struct option_row rows[] = {
 	OPTION_DEVICE(&o.set.device, 0),
 	OPTION_PRECISION(&o.set.precision, 0),
 	OPTION_AUTOTUNE(&o.set.autotune, 0),
-	OPTION_FUSE(&o.set.fuse, 0),
 	OPTION_RANK_THREADS(&o.set.threads),
 	{ 0, "loader-threads", OPTION_TEXT, &o.set.loader_threads, "N",
 	    "load clips with N threads in a rank, or auto (%)",
@@ -196,6 +195,7 @@ static const struct option_removed removed[] = {
 	{ "group-every", "1" },
 	{ "outer-momentum", "0" },
 	{ "outer-lr", "1" },
+	{ "fuse", "yes" },
 	{ NULL, NULL }
 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "backend/algorithm_cache.h"
-#include "backend/tuning.h"
 #include "base/cpus.h"
 #include "base/exit.h"
 #include "base/fail.h"
@@ -33,7 +32,7 @@ static struct option_list shape_texts, requirements;
 static struct bench_predict_options predicting = PREDICT_OPTIONS;
 static int64_t num_classes = 400, images = 256, short_side = 256;
 static int64_t warmup = 2, runs = 10, threads;
-static int precision, autotune, fuse = 1, verify = 1, json, kinds, convs, quiet, verbose;
+static int precision, autotune, verify = 1, json, kinds, convs, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
@@ -93,7 +92,6 @@ static const struct option_row rows[] = {
 	OPTION_DEVICE(&device, BENCH_NETWORK),
 	OPTION_PRECISION(&precision, BENCH_NETWORK),
 	OPTION_AUTOTUNE(&autotune, BENCH_NETWORK),
-	OPTION_FUSE(&fuse, BENCH_NETWORK),
 	{ 'j', "threads", OPTION_INT, &threads, "N",
 	    "work with N threads; 0: one for each core (%)",
 	    NULL, 0, 1024, OPTION_COMMON |
@@ -178,8 +176,7 @@ vt_bench_open_network(struct bench_session *s)
 		return EXIT_USAGE;
 	if ((s->device = device_open(b, &o)) == NULL)
 		return EXIT_USAGE;
-	device_tune(s->device, (autotune == CHOOSE_FASTEST ? TUNE_MEASURE : 0) |
-	    (fuse ? 0 : TUNE_UNFUSED));
+	device_tune(s->device, autotune == CHOOSE_FASTEST);
 	return 0;
 }
 

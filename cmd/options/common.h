@@ -43,10 +43,6 @@
 	{ 0, "autotune", OPTION_CHOICE, to, "HOW", \
 	    "choose GPU algorithms: auto, rule, fastest (%)", \
 	    "auto|rule|fastest", 0, 0, (modes) | RESUME_FACT }
-#define OPTION_FUSE(to, modes) \
-	{ 0, "fuse", OPTION_FLAG, to, NULL, \
-	    "fuse norms into fp16 convolutions on a GPU (%)", \
-	    NULL, 0, 0, (modes) | RESUME_FACT }
 #define OPTION_RANK_THREADS(to) \
 	{ 'j', "threads", OPTION_INT, to, "N", \
 	    "compute with N threads in a rank (%: all its cores)", \

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "backend/algorithm_cache.h"
-#include "backend/tuning.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/mem.h"

@@ -252,7 +252,7 @@ struct tuning_ops {
 	char *(*choices)(struct device *d, enum choices_kind which);
 	int (*choose)(struct device *d, enum choices_kind which,
 	    const char *what, const char *text, struct error *e);
-	void (*tune)(struct device *d, int how);
+	void (*tune)(struct device *d, int measures);
 };
 
 /* Several devices on one host; each rank takes one. */
@@ -301,8 +301,8 @@ struct backend {
 	/*
 	 * Fuse tasks of a plan of ${n} tasks.  Their shapes, needs_input_grad,
 	 * needs_weight_grad and no_grad are set.  Set impl, fused_into,
-	 * materialized, alias_of, shares_saved, reads, recompute and priv.  If
-	 * NULL, no tasks are fused.
+	 * materialized, alias_of, reads, recompute and priv.  If NULL, no tasks
+	 * are fused.
 	 */
 	void (*fuse)(struct device *d, struct task *task, int n);
 };
@@ -384,14 +384,15 @@ int device_capture(struct device *d);
  * message in ${e}, printed if ${e} is NULL. Do nothing if ${d} has no
  * algorithms to select.
  *
- * device_tune(d, how):
- * Set the selection rule for later tasks, a sum of enum tune_how
- * (backend/tuning.h).  Without a call it is 0.
+ * device_tune(d, measures):
+ * Let later tasks take the fastest known algorithm, or measure the candidates,
+ * if ${measures} is not 0.  Otherwise, and without a call, a fixed rule selects
+ * one.
  */
 char *device_algorithms_text(struct device *d, enum choices_kind which);
 int device_algorithms_read(struct device *d, enum choices_kind which,
     const char *what, const char *text, struct error *e);
-void device_tune(struct device *d, int how);
+void device_tune(struct device *d, int measures);
 
 /* The back ends of this build; NULL ends the list. */
 extern const struct backend *const backends[];

@@ -75,9 +75,6 @@ chains_add(const struct chains *s, struct task *bn)
 	c->tail->impl = s->norm;
 	c->tail->priv = bn->priv = c;
 	c->shift = chains_shift(s, c->tail);
-	c->after = chains_reader(s, c->tail, OP_CONV);
-	if (s->task[bn->op->in[0]].op->kind == OP_CONV)
-		c->before = &s->task[bn->op->in[0]];
 	c->readers = s->readers[c->tail->index];
 }
 

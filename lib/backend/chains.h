@@ -21,11 +21,6 @@ struct norm {
 					 * all */
 	int res;			/* the other input of add, 0 or 1 */
 	struct task *shift;		/* of the tail's output */
-	/*
-	 * Convolutions: the producer of bn's input; the only reader of the
-	 * tail's output.
-	 */
-	struct task *before, *after;
 	int readers;			/* tasks that read the tail's output */
 	/*
 	 * 1: save a mask of one bit a value that says where the relu passed its
@@ -44,8 +39,8 @@ struct norm {
  * Find the chain of each bn of a plan of ${n} tasks for which ${takes} is not
  * 0; NULL takes all.  Set the priv of the bn and of the tail to the chain,
  * which norm_release of the tail frees.  Set the tail's impl to ${norm}, and
- * fuse the tasks before it into it.  Only record the shift and the
- * convolutions; the caller decides whether to fuse them.
+ * fuse the tasks before it into it.  Only record the shift; the caller decides
+ * whether to fuse it.
  */
 void chains_find(struct task *task, int n, const struct op_impl *norm,
     int (*takes)(const struct task *bn));

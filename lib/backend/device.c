@@ -87,10 +87,10 @@ device_algorithms_read(struct device *d, enum choices_kind which,
 }
 
 void
-device_tune(struct device *d, int how)
+device_tune(struct device *d, int measures)
 {
 	if (d->backend->tuning != NULL)
-		d->backend->tuning->tune(d, how);
+		d->backend->tuning->tune(d, measures);
 }
 
 int

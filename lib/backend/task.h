@@ -97,8 +97,6 @@ struct task {
 	 * layout that its readers know.  Its own number unless aliased.
 	 */
 	int alias_of;
-	/* shares_saved: 1 if another task reads its ${saved}. */
-	int shares_saved;
 	/* Inputs of the backward pass, READS_*.  Query by task_reads. */
 	int reads;
 	/*

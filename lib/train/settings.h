@@ -112,7 +112,7 @@ struct settings {
 	int audit_report;		/* continue after a failed audit */
 	/* machine */
 	const char *device;
-	int precision, autotune, fuse;
+	int precision, autotune;
 	struct staging staging;
 	const char *loader_threads;	/* as it was typed */
 	int64_t threads;		/* of a rank, to compute */
@@ -136,7 +136,7 @@ struct settings {
 	.precise_bn = "auto", .precise = PRECISE_AUTO, .resume = "auto", \
 	.save_every = 600, .step_timeout = 600, .keep = 3, .log_every = 10, \
 	.on_nan = "fail", .on_corrupt = "fail", .corrupt = -1, \
-	.device = "cpu", .fuse = 1, .loader_threads = "2", .loaders = 2, \
+	.device = "cpu", .loader_threads = "2", .loaders = 2, \
 	.loader_memory = 512 << 20, .sums = { .allreduce = "auto" } }
 
 #endif

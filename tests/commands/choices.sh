@@ -148,56 +148,6 @@ check_says "the message shows that the choices have changed" 'choices was 5:'
 check_exit "a run with choices is replayed" 0 timeout 120 "$BUILD/gpu/vt-train" --replay "$T/tried" -j 1 -q
 check_same "the replay agrees with the run" same "$(cut -f2 "$T/out" | tail -1)"
 
-# ---- convolutions with fused norms ----
-
-# small_net without its shift, so that a norm precedes its second convolution.
-small_net 8 16 | sed '/^shift/d; s/in=shift1/in=relu1/' >"$T/fused.net"
-# half RUN OPTION...: train that network in fp16.
-half() {
-	run=$1
-	shift
-	train "$run" -m "$T/fused.net" --precision fp16 "$@"
-}
-# With a norm before it: forward, data and weight gradients.
-check_exit "a run in fp16" 0 half fused
-check_same "norms are fused into convolutions" '0 ' "$(engines "$T/fused/choices.tsv")"
-check_exit "a run in fp16 with --no-fuse" 0 half plain --no-fuse
-check_same "with --no-fuse, norms are not fused" '- 0 ' "$(engines "$T/plain/choices.tsv")"
-check "fused and unfused convolutions give other weights" test "$(digest fused)" != "$(digest plain)"
-check_exit "a run on a device whose fused engines are slower" 0 \
-	env STANDIN_SLOW=1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
-	--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/slower" --precision fp16 --autotune fastest
-check_same "the faster unfused convolutions are chosen" "$(digest plain)" "$(digest slower)"
-check_same "the table has a row for the unfused choice, with its seconds" 1 \
-	"$(awk -F'\t' '$4 == "-" && $6 > 0' "$T/slower/choices.tsv" | cut -f3 | grep -c '^0\.2')"
-check_exit "another run with the cached choice" 0 half known --autotune fastest
-check_same "the cached choice is unfused" "$(digest plain)" "$(digest known)"
-rm -r "$T/cache"
-check_exit "a run on a device whose fused engines are faster" 0 half faster --autotune fastest
-check_same "the faster fused engines are chosen" "$(digest fused)" "$(digest faster)"
-if have_mpi; then
-	np=2
-	rm -r "$T/cache"
-	check_exit "two ranks, on the first of which fused engines are slower" 0 \
-		mpirun -np 1 -x STANDIN_SLOW=1 \
-		"$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" --schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q \
-		-o "$T/apart" --precision fp16 --autotune fastest : -np 1 "$BUILD/gpu/vt-train" -i "$T/train" -m "$T/fused.net" \
-		--schedule "$T/s.tsv" --device ref -j 1 --seed 7 -q -o "$T/apart" --precision fp16 --autotune fastest
-	check_same "both ranks use the first one's unfused convolutions" "$(digest plain)" "$(digest apart)"
-	np=1
-else
-	skip "both ranks use the first one's choices" "no MPI"
-fi
-half fused-on --save-steps 1 --keep 20 >/dev/null
-half plain-on --save-steps 1 --keep 20 --no-fuse >/dev/null
-for how in fused plain; do
-	rm "$T/$how-on"/ckpt-*[3-9].safetensors "$T/$how-on/final.safetensors" "$T/$how-on/latest"
-done
-check_exit "a run that was fused resumes with --no-fuse" 0 half fused-on --no-fuse
-check_same "a run that was fused stays fused" "$(digest fused)" "$(digest fused-on)"
-check_exit "a run that was unfused resumes without --no-fuse" 0 half plain-on
-check_same "a run that was unfused stays unfused" "$(digest plain)" "$(digest plain-on)"
-
 # ---- evaluation ----
 
 # scored FILE: score by vt-eval, with the table next to the checkpoint.

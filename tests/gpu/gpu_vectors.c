@@ -1,8 +1,7 @@
 /*
  * Variants of the norm kernels of the cuda back end, run on the host, give the
- * same bits: with a gradient through a temporal shift or direct, with an output
- * that is shifted or not, and with statistics from the same kernel or another.
- * A multiplication finds the frame of a row.
+ * same bits: with a gradient through a temporal shift or direct, and with an
+ * output that is shifted or not.  A multiplication finds the frame of a row.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -233,103 +232,9 @@ test_norms(void)
 	free(m);
 }
 
-/* ---- kernels that also finish the statistics ---- */
-
-enum { WIDE = 600, DEEP = 40 };
-
-/* the outputs of norm_finish and norm_finish_back */
-struct finished {
-	float mean[WIDE], rstd[WIDE], to_mean[WIDE], to_var[WIDE];
-	float to_between[WIDE], dscale[WIDE], doffset[WIDE], k[3 * WIDE];
-	uint16_t y[WIDE * DEEP], dx[WIDE * DEEP];
-};
-
-/* Compute statistics and k in kernels of their own (${alone}), or in the
- * kernels that need them. */
-static void
-finish(struct finished *f, unsigned rows, unsigned c, int add, int alone)
-{
-	static uint16_t x[WIDE * DEEP], dy[WIDE * DEEP];
-	static float sums[2 * WIDE], param[2 * WIDE];
-	const struct cuda cuda = { .type = GPU_F16 };
-	const struct matrix matrix = { 1, rows, c, 1, 0 };
-	const struct norm_finish forward = { .sums = sums, .c = c, .channels = c,
-		.count = rows, .all = rows, .eps = 1e-5, .mean = f->mean,
-		.rstd = f->rstd, .to_mean = f->to_mean, .to_var = f->to_var,
-		.to_between = f->to_between, .running = param };
-	const struct norm_finish_back back = { .sums = sums, .c = c, .channels = c,
-		.all = rows, .rstd = f->rstd, .scale = param,
-		.dscale = f->dscale, .doffset = f->doffset, .k = f->k };
-	struct norm_apply y = { .rows = rows_copy(&cuda, &matrix), .x = x,
-		.res = add ? dy : NULL, .mean = f->mean, .rstd = f->rstd,
-		.scale = param, .offset = param + c, .y = f->y };
-	struct norm_apply_back dx = { .rows = y.rows, .x = x, .dy = dy,
-		.mean = f->mean, .rstd = f->rstd, .scale = param,
-		.offset = param + c, .k = f->k, .dx = f->dx };
-	struct block b = { .nx = (c + 7) / 8, .ny = 1, .threads = THREADS };
-
-	seed = 7;
-	for (unsigned i = 0; i < rows * c; i++) {
-		x[i] = narrow_f16(norm_random());
-		dy[i] = narrow_f16(norm_random());
-	}
-	/* Rounding makes the second sum of one channel too small for its
-	 * mean. */
-	for (unsigned i = 0; i < 2 * c; i++) {
-		sums[i] = (norm_random() + (i < c ? 0 : 3)) * (float)rows;
-		param[i] = norm_random();
-	}
-	sums[c] = sums[0] * sums[0] / (float)rows * 0.999f;
-	if (!alone) {
-		y.finish = forward;
-		dx.finish = back;
-		dx.k = NULL;
-		if (add)
-			RUN(norm_apply_add_finish_f16, y);
-		else
-			RUN(norm_apply_finish_f16, y);
-		RUN(norm_apply_back_finish_f16, dx);
-		memset(f->k, 0, sizeof(f->k));
-		return;
-	}
-	for (b.x = 0; b.x < b.nx; b.x++)
-		norm_finish_f16(&forward, b);
-	for (b.x = 0; b.x < b.nx; b.x++)
-		norm_finish_back_f16(&back, b);
-	if (add)
-		RUN(norm_apply_add_f16, y);
-	else
-		RUN(norm_apply_f16, y);
-	RUN(norm_apply_back_never_f16, dx);
-	memset(f->k, 0, sizeof(f->k));
-}
-
-static void
-test_finish(void)
-{
-	/* One tile, one tile wider than a block, and three tiles. */
-	static const unsigned shape[][2] = { { DEEP, 24 }, { 3, WIDE },
-		{ DEEP, WIDE } };
-	struct finished *f = xcalloc(2, sizeof(*f));
-
-	for (int i = 0; i < 6; i++) {
-		for (int k = 0; k < 2; k++) {
-			memset(&f[k], 1, sizeof(f[k]));
-			finish(&f[k], shape[i / 2][0], shape[i / 2][1], i % 2,
-			    k);
-		}
-		ok(memcmp(&f[0], &f[1], sizeof(f[0])) == 0, "norms of %u rows "
-		    "of %u channels that finish their statistics have the bits "
-		    "of two kernels",
-		    shape[i / 2][0], shape[i / 2][1]);
-	}
-	free(f);
-}
-
 int
 main(void)
 {
-	test_finish();
 	test_divided();
 	test_norms();
 	return done();

@@ -52,7 +52,7 @@ static const struct net_case { const char *name; int clips, t, side; } cases[] =
 	{ "tsm_tiny", 8, 8, 112 }, { "tsm_r18", 4, 8, 158 },
 	{ "tsm_r50", 2, 8, 224 }, { "tsm_r50", 3, 1, 158 },
 	{ "resnet50", 8, 1, 224 }, { "tsm_mobilenet_v2", 4, 8, 112 },
-	{ "i3d_r50", 1, 8, 224 }, { "tsm_r50_nl_gaussian", 1, 8, 112 },
+	{ "i3d_r50", 1, 8, 224 }, { "tsm_r50_nl", 1, 8, 112 },
 	{ "slowfast_r50_8x8", 1, 32, 112 }, { "x3d_s", 2, 13, 160 },
 	{ "r2plus1d_18", 1, 8, 112 }, { "tsm_r50", 2, 4, 96 },
 	{ "i3d_r50", 1, 8, 40 }, { "slowfast_r50_8x8", 1, 32, 34 },

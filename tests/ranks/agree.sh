@@ -335,7 +335,7 @@ same --threads=3 --loader-threads=1 --loader-memory=1M --bucket=8K
 same --log-every=1 --keep-best=loss --verbose --progress=never --trace-samples="$T/trace2"
 same --save-every=0 --save-steps=1 --keep=1 --stop-after=1h --step-timeout=1h
 same --max-loss=100 --on-nan=skip:3 --on-corrupt=skip:0.5 --audit=1 --audit-report
-same --resume=never --autotune=rule --no-fuse --precision=fp32 --val-frames=3 --val-crop=24 --val-every=2
+same --resume=never --autotune=rule --precision=fp32 --val-frames=3 --val-crop=24 --val-every=2
 rm -rf "$T/same"
 check_exit "a run with --tensorboard is stopped" 75 go_on --tensorboard -o "$T/same"
 check_exit "a run with --tensorboard resumes without it" 0 vt-train -i "$T/train" -o "$T/same" $common

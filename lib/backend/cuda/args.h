@@ -216,9 +216,8 @@ struct norm_sums {
 enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
 
 /*
- * Compute the statistics of each channel from its two sums.  The sums are
- * partial sums ${part}, or ${sums}[2][c] of x and x^2, which a convolution
- * wrote.
+ * Compute the statistics of each channel from the partial sums of its two
+ * sums.
  *
  * With sync BN the kernel runs twice.  First it packs the sums of this rank
  * into ${packed}[2][channels] (peers.h) and ends.  After the sum over the ranks
@@ -226,7 +225,6 @@ enum { SHUT_NEVER, SHUT_X, SHUT_MASK, SHUTS };
  */
 struct norm_finish {
 	const double *part;		/* [parts][2][c] partial sums */
-	const float *sums;		/* NULL: use ${part} */
 	unsigned parts, c, channels;	/* with and without padding */
 	const void *x;			/* its first row is the pivot */
 	double count, all;		/* values per channel: this rank, all
@@ -237,11 +235,6 @@ struct norm_finish {
 	float *mean, *rstd;		/* [c], output */
 	float *to_mean, *to_var, *to_between;
 	const float *running;		/* running mean, for ${to_between} */
-	const float *scale, *offset;	/* to compute ${factors} */
-	void *factors;			/* output [2][c] in the storage
-					 * type, for a convolution that applies
-					 * the norm: y = x factors[0] +
-					 * factors[1].  NULL: not wanted */
 };
 
 /*
@@ -258,11 +251,9 @@ struct norm_running {
 
 /*
  * y = relu((x - mean) rstd scale + offset + res).  ${y_moved} is the temporal
- * shift of y; one of y and y_moved may be NULL.  If finish.sums is not NULL,
- * the kernel first computes mean and rstd (struct norm_finish).
+ * shift of y; one of y and y_moved may be NULL.
  */
 struct norm_apply {
-	struct norm_finish finish;
 	struct rows rows;
 	struct moved moved;
 	const void *x, *res;
@@ -278,12 +269,10 @@ struct norm_apply {
  *
  *	dx = k[0] g + k[1] (x - mean) + k[2]
  *
- * If ${sums}[2][c] is not NULL, it holds those gradients, and ${part} is
- * unused.  ${packed} and ${unpacks} are as in struct norm_finish.
+ * ${packed} and ${unpacks} are as in struct norm_finish.
  */
 struct norm_finish_back {
 	const double *part;
-	const float *sums;		/* NULL: use ${part} */
 	unsigned parts, c, channels;
 	double all;			/* values per channel over all ranks */
 	double *packed;
@@ -295,12 +284,9 @@ struct norm_finish_back {
 
 /*
  * dx = k[0] g + k[1] (x - mean) + k[2].  k NULL: dx = scale rstd g, and x is
- * read only for SHUT_X.  If finish.sums is not NULL, the kernel first computes
- * k (struct norm_finish_back).  ${dres}, the gradient of the residual input, is
- * g.
+ * read only for SHUT_X.  ${dres}, the gradient of the residual input, is g.
  */
 struct norm_apply_back {
-	struct norm_finish_back finish;
 	struct rows rows;
 	struct moved moved;
 	const void *x, *dy, *dy_moved;

@@ -4,10 +4,6 @@
  * rows are frames, and their columns are the pixels of a frame.  cuDNN has
  * better plans for images than for volumes.
  *
- * With fused patterns (driver.h), a convolution computes the norm before it.
- * The output of that norm is then never in memory.  The convolution also
- * computes the sums that the norm behind it begins with.
- *
  * Weights stay packed while they are unchanged (packing.c).  Their gradient is
  * in the same layout and type.
  */
@@ -17,7 +13,6 @@
 
 #include "backend/cuda/conv.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/norm.h"
 #include "backend/cuda/rows.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -28,9 +23,6 @@ struct cuda_conv {
 	struct packing packing;		/* first */
 	struct conv_plan *plan[PASSES];	/* by enum conv_pass; NULL: not run */
 	size_t workspace;		/* largest of the passes */
-	int sums;			/* 1: the forward pass computes sums of
-					 * y */
-	struct norm *norm;		/* the fused norm, owned; or NULL */
 };
 
 struct packed_shape
@@ -59,8 +51,7 @@ conv_weights_bytes(const struct task *t)
 
 /* Return the shape of a pass: of images or volumes, by the rules above. */
 static struct conv_shape
-cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
-    enum conv_fusion pattern)
+cuda_conv_shape_of(const struct task *t, enum conv_pass pass)
 {
 	const struct op *op = t->op;
 	const struct dims *x = &t->in[0], *y = &t->out;
@@ -69,8 +60,7 @@ cuda_conv_shape_of(const struct task *t, enum conv_pass pass,
 	    op->s[2] == 1 && op->p[1] == 0 && op->p[2] == 0;
 	const int from[3] = { x->t, deep ? x->h * x->w : x->h, x->w };
 	const int to[3] = { y->t, deep ? y->h * y->w : y->h, y->w };
-	struct conv_shape s = { .pass = pass, .fusion = pattern,
-		.type = cuda_of(t)->type,
+	struct conv_shape s = { .pass = pass, .type = cuda_of(t)->type,
 		.n = x->n, .in = cuda_padded(x->c), .out = cuda_padded(y->c),
 		.groups = conv_packed(t).groups,
 		.accumulate = pass == CONV_DATA && t->accumulate[0] };
@@ -99,29 +89,26 @@ conv_release(struct task *t)
 	for (int i = 0; c != NULL && i < PASSES; i++)
 		if (c->plan[i] != NULL)
 			d->call->conv_free(d, c->plan[i]);
-	if (c != NULL) {
-		free(c->norm);
+	if (c != NULL)
 		free(c->packing.member);
-	}
 	free(c);
 	t->priv = NULL;
 }
 
-/* Make the plan of a pass.  Return 0 if there is none. */
+/* Make the plan of a pass.  Return -1 after a message if there is none. */
 static int
-cuda_conv_make_plan(struct task *t, enum conv_pass pass,
-    enum conv_fusion pattern)
+cuda_conv_make_plan(struct task *t, enum conv_pass pass)
 {
 	struct driver *d = cuda_of(t)->driver;
-	struct conv_shape s = cuda_conv_shape_of(t, pass, pattern);
+	struct conv_shape s = cuda_conv_shape_of(t, pass);
 	struct cuda_conv *c = t->priv;
 	size_t bytes;
 
 	if ((c->plan[pass] = d->call->conv_new(d, &s)) == NULL)
-		return 0;
+		return -1;
 	bytes = d->call->conv_workspace(d, c->plan[pass]);
 	c->workspace = bytes > c->workspace ? bytes : c->workspace;
-	return 1;
+	return 0;
 }
 
 struct packing *
@@ -142,65 +129,16 @@ cuda_conv_prepare(struct task *t)
 		t->needs_input_grad[0],
 		[CONV_WEIGHTS] = !t->no_grad && t->training &&
 		t->needs_weight_grad };
-	const struct cuda_conv *c = (const struct cuda_conv *)conv_packing(t);
 
+	conv_packing(t);
 	if (t->impl == &cuda_depthwise)
 		return 0;
-	/* cuda_fuse has made the plans of fused patterns already. */
 	for (int i = 0; i < PASSES; i++)
-		if (wanted[i] && c->plan[i] == NULL &&
-		    !cuda_conv_make_plan(t, (enum conv_pass)i, CONV_UNFUSED)) {
+		if (wanted[i] &&
+		    cuda_conv_make_plan(t, (enum conv_pass)i) != 0) {
 			conv_release(t);
 			return -1;
 		}
-	return 0;
-}
-
-/*
- * Return 1 if fused patterns may be used.  cuDNN has engines for them in fp16.
- * A bias would come between the convolution and the operators behind it.
- */
-static int
-cuda_conv_may_fuse(const struct task *t)
-{
-	return cuda_of(t)->type == GPU_F16 && t->training && !t->no_grad &&
-	    !t->op->conv.bias && t->op->conv.groups == 1;
-}
-
-int
-conv_fuse_norm(struct task *t, struct norm *n)
-{
-	struct cuda_conv *c;
-
-	if (!cuda_conv_may_fuse(t))
-		return 0;
-	t->priv = c = xcalloc(1, sizeof(*c));
-	c->norm = n;
-	c->sums = 1;
-	if (cuda_conv_make_plan(t, CONV_FORWARD, CONV_NORMED_SUMS) &&
-	    cuda_conv_make_plan(t, CONV_DATA, CONV_NORM_BACK) &&
-	    (!t->needs_weight_grad || cuda_conv_make_plan(t, CONV_WEIGHTS,
-	    CONV_NORMED)))
-		return 1;
-	c->norm = NULL;			/* still owned by the caller */
-	conv_release(t);
-	return 0;
-}
-
-int
-conv_fuse_sums(struct task *t)
-{
-	struct cuda_conv *c;
-
-	if (!cuda_conv_may_fuse(t))
-		return 0;
-	if (t->priv != NULL)
-		return ((struct cuda_conv *)t->priv)->sums;
-	t->priv = c = xcalloc(1, sizeof(*c));
-	c->sums = 1;
-	if (cuda_conv_make_plan(t, CONV_FORWARD, CONV_SUMS))
-		return 1;
-	conv_release(t);
 	return 0;
 }
 
@@ -211,18 +149,12 @@ cuda_conv_describe(const struct task *t, char *text, size_t size)
 	const struct cuda_conv *c = t->priv;
 
 	d->call->conv_describe(d, c->plan[CONV_FORWARD], text, size);
-	if (c->norm != NULL || c->sums)
-		snprintf(text + strlen(text), size - strlen(text), "%s%s",
-		    c->norm != NULL ? ", fused norm" : "",
-		    c->sums ? ", sums" : "");
 }
 
 /*
  * ---- memory ----
  *
- * Kept: packed weights, and their gradient.  Saved: the sums of y, then what
- * the norm saves.  Scratch: the workspace, the gradient behind the relu of the
- * norm, its sums and ignored outputs, the scratch memory of the norm; or the
+ * Kept: packed weights, and their gradient.  Scratch: the workspace, or the
  * partial sums of a bias.
  */
 
@@ -245,134 +177,48 @@ cuda_conv_gradient_of(const struct task *t)
 	return (char *)t->packed_weights + conv_weights_bytes(t);
 }
 
-/* Offsets in saved and in scratch memory. */
-struct cuda_conv_layout { size_t norm_saved, behind, sums, norm_scratch; };
-
-static struct cuda_conv_layout
-cuda_conv_layout_of(const struct task *t)
-{
-	const struct cuda_conv *c = t->priv;
-	struct cuda_conv_layout l;
-
-	l.norm_saved = c->sums ? round_up(2 * (size_t)cuda_padded(t->out.c) *
-	    sizeof(float), ALIGN) : 0;
-	l.behind = round_up(c->workspace, ALIGN);
-	l.sums = l.behind + round_up(cuda_bytes(cuda_of(t), &t->in[0]), ALIGN);
-	l.norm_scratch = l.sums + round_up(5 * (size_t)cuda_padded(t->in[0].c) *
-	    sizeof(float), ALIGN);
-	return l;
-}
-
-static size_t
-cuda_conv_saved(const struct task *t)
-{
-	const struct cuda_conv *c = t->priv;
-
-	return cuda_conv_layout_of(t).norm_saved + (c->norm != NULL ?
-	    cuda_norm_saved(c->norm) : 0);
-}
-
-float *
-conv_sums(const struct task *t)
-{
-	return t->saved;
-}
-
 static size_t
 cuda_conv_scratch(const struct task *t)
 {
 	const struct cuda_conv *c = t->priv;
-	const struct cuda_conv_layout l = cuda_conv_layout_of(t);
-	size_t bytes = c->norm == NULL ? l.behind :
-	    l.norm_scratch + cuda_norm_scratch(c->norm);
 	size_t sums = c->plan[CONV_WEIGHTS] != NULL && t->op->conv.bias ?
 	    rows_bias_scratch(cuda_of(t), &t->out) : 0;
 
-	return sums > bytes ? sums : bytes;
+	return sums > c->workspace ? sums : c->workspace;
 }
 
 /* ---- work ---- */
 
 static void
 cuda_conv_run(struct task *t, enum conv_pass pass, const void *x, void *w,
-    const void *y, const struct conv_operands *beside)
+    const void *y)
 {
 	struct cuda *c = cuda_of(t);
 	const struct cuda_conv *v = t->priv;
 
 	c->driver->call->conv(c->driver, c->stream, v->plan[pass],
-	    (void *[]){ (void *)x, w, (void *)y, t->scratch }, beside);
-}
-
-/* Forward with a fused norm: read the input of the norm. */
-static void
-cuda_conv_forward_normed(struct task *t, const struct norm *n)
-{
-	const struct cuda_conv_layout l = cuda_conv_layout_of(t);
-	char *saved = (char *)t->saved + l.norm_saved;
-	struct conv_operands b;
-
-	cuda_norm_statistics(n, saved, (char *)t->scratch + l.norm_scratch);
-	b = cuda_norm_operands(n, saved, 0);
-	b.sums = conv_sums(t);
-	cuda_conv_run(t, CONV_FORWARD, n->bn->x[0], t->packed_weights, t->y,
-	    &b);
+	    (void *[]){ (void *)x, w, (void *)y, t->scratch });
 }
 
 static void
 cuda_conv_forward(struct task *t)
 {
-	const struct cuda_conv *c = t->priv;
-	struct conv_operands b;
-
 	packing_renew(t);
-	if (c->norm != NULL) {
-		cuda_conv_forward_normed(t, c->norm);
-		return;
-	}
-	if (c->sums)
-		b = (struct conv_operands){ .sums = conv_sums(t) };
-	cuda_conv_run(t, CONV_FORWARD, t->x[0], t->packed_weights, t->y,
-	    c->sums ? &b : NULL);
+	cuda_conv_run(t, CONV_FORWARD, t->x[0], t->packed_weights, t->y);
 	if (t->op->conv.bias)
 		rows_bias_run(cuda_of(t), t->y, &t->out, t->w[1]);
 }
 
 static void
-cuda_conv_backward_normed(struct task *t, const struct norm *n)
-{
-	const struct cuda_conv_layout l = cuda_conv_layout_of(t);
-	char *saved = (char *)t->saved + l.norm_saved, *scratch = t->scratch;
-	void *dw = cuda_conv_gradient_of(t), *behind = scratch + l.behind;
-	struct conv_operands b = cuda_norm_operands(n, saved, 1);
-
-	b.sums = (float *)(scratch + l.sums);
-	b.ignored = b.sums + 2 * cuda_padded(t->in[0].c);
-	cuda_conv_run(t, CONV_DATA, behind, t->packed_weights, t->dy, &b);
-	cuda_norm_back(n, saved, scratch + l.norm_scratch, b.sums, behind);
-	if (!t->needs_weight_grad)
-		return;
-	b = cuda_norm_operands(n, saved, 0);
-	cuda_conv_run(t, CONV_WEIGHTS, n->bn->x[0], dw, t->dy, &b);
-	packing_return(t, dw);
-}
-
-static void
 cuda_conv_backward(struct task *t)
 {
-	const struct cuda_conv *c = t->priv;
 	void *dw = cuda_conv_gradient_of(t);
 
-	if (c->norm != NULL) {
-		cuda_conv_backward_normed(t, c->norm);
-		return;
-	}
 	if (t->dx[0] != NULL)
-		cuda_conv_run(t, CONV_DATA, t->dx[0], t->packed_weights, t->dy,
-		    NULL);
+		cuda_conv_run(t, CONV_DATA, t->dx[0], t->packed_weights, t->dy);
 	if (!t->needs_weight_grad)
 		return;
-	cuda_conv_run(t, CONV_WEIGHTS, t->x[0], dw, t->dy, NULL);
+	cuda_conv_run(t, CONV_WEIGHTS, t->x[0], dw, t->dy);
 	packing_return(t, dw);
 	if (t->op->conv.bias)
 		rows_bias_gradient(cuda_of(t), t->dw[1], t->dy, &t->out,
@@ -381,7 +227,7 @@ cuda_conv_backward(struct task *t)
 
 const struct op_impl cuda_conv = { .reads = READS_X_DW,
     .prepare = cuda_conv_prepare,
-	.release = conv_release, .saved = cuda_conv_saved,
+	.release = conv_release,
 	.scratch = cuda_conv_scratch, .packed_bytes = cuda_conv_kept,
 	.forward = cuda_conv_forward, .backward = cuda_conv_backward,
 	.describe = cuda_conv_describe };

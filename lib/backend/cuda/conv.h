@@ -51,27 +51,6 @@ conv_taps(const struct op *op)
 }
 
 /*
- * Fused patterns (driver.h), for cuda_fuse.
- *
- * conv_fuse_norm(t, n):
- * Let ${t} compute the norm ${n}, whose output only ${t} reads.  Return 1 and
- * take ownership of ${n}, or return 0 if the driver has no plans for that.
- *
- * conv_fuse_sums(t):
- * Let the forward pass of ${t} compute the sums that a bn of its output begins
- * with.  Return 1, or 0 if the driver has no plan for that.
- *
- * conv_sums(t):
- * Return the device address of these sums, floats [2][out], in the saved memory
- * of ${t}.  They are valid from its forward pass to the end of its backward
- * pass.
- */
-struct norm;
-int conv_fuse_norm(struct task *t, struct norm *n);
-int conv_fuse_sums(struct task *t);
-float *conv_sums(const struct task *t);
-
-/*
  * Weights are floats [out][in][taps].  Packed weights, at t->packed_weights,
  * are [out][taps][in] in the storage type, with out and in padded.  If padding
  * would separate the groups, they are those of one group: the weights between

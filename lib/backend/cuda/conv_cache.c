@@ -129,35 +129,25 @@ conv_cache_read_knobs(const char *text, struct engine_config *c)
 }
 
 /*
- * Parse the engine column, where - is NO_ENGINE.  Return 0, or -1 after a
- * message.
- */
-static int
-conv_cache_read_engine(const struct table *t, size_t i, int64_t *engine)
-{
-	const char *text = table_text(t, i, "engine");
-
-	*engine = NO_ENGINE;
-	return text == NULL ? -1 : strcmp(text, "-") == 0 ? 0 :
-	    table_int(t, i, "engine", 0, INT32_MAX, engine);
-}
-
-/*
- * Add row ${i} of ${t}.  Return 1 if it was added, 0 if it is for another cuDNN
- * or device, or -1 after a message.
+ * Add row ${i} of ${t}.  Return 1 if it was added or has no engine, 0 if it is
+ * for another cuDNN or device, or -1 after a message.
  */
 static int
 conv_cache_take_row(struct conv_cache *c, enum choices_kind which,
     const struct table *t, size_t i)
 {
 	struct engine_config v = { 0 };
-	const char *key, *device, *knobs;
+	const char *key, *device, *engine, *knobs;
 	int64_t version;
 
 	if (table_int(t, i, "cudnn", 0, INT32_MAX, &version) != 0 ||
 	    (device = table_text(t, i, "device")) == NULL ||
 	    (key = table_text(t, i, "convolution")) == NULL ||
-	    conv_cache_read_engine(t, i, &v.engine) != 0 ||
+	    (engine = table_text(t, i, "engine")) == NULL)
+		return -1;
+	if (strcmp(engine, "-") == 0)
+		return 1;
+	if (table_int(t, i, "engine", 0, INT32_MAX, &v.engine) != 0 ||
 	    (knobs = table_text(t, i, "knobs")) == NULL ||
 	    table_real(t, i, "seconds", 0, 1e6, &v.seconds) != 0)
 		return -1;
@@ -203,12 +193,8 @@ conv_cache_put_row(struct buffer *b, const struct conv_cache_row *r)
 	const struct engine_config *v = &r->choice;
 	char *device = table_escape(r->device);
 
-	buffer_printf(b, "%lld\t%s\t%s\t", (long long)r->version, device,
-	    r->key);
-	if (v->engine == NO_ENGINE)
-		buffer_text(b, "-\t");
-	else
-		buffer_printf(b, "%lld\t", (long long)v->engine);
+	buffer_printf(b, "%lld\t%s\t%s\t%lld\t", (long long)r->version,
+	    device, r->key, (long long)v->engine);
 	for (int i = 0; i < v->knobs; i++)
 		buffer_printf(b, "%s%lld=%lld", i > 0 ? "," : "",
 		    (long long)v->knob[i], (long long)v->value[i]);
@@ -259,12 +245,12 @@ cuda_choose(struct device *d, enum choices_kind which, const char *what,
 }
 
 static void
-cuda_tune(struct device *d, int how)
+cuda_tune(struct device *d, int measures)
 {
 	struct conv_algorithms *w = ((struct cuda *)d)->driver->algorithms;
 
 	/* Without a device nothing can be timed. */
-	w->how = w->seconds != NULL ? how : how & ~TUNE_MEASURE;
+	w->measures = measures && w->seconds != NULL;
 }
 
 const struct tuning_ops cuda_tuning = {

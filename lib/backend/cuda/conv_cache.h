@@ -6,9 +6,6 @@
  * The key is the shape as text. Selections of this run (ALGORITHMS_SELECTED)
  * are for one version of cuDNN and one device type. Measurements
  * (ALGORITHMS_MEASURED) may also be of others.
- *
- * A fused pattern (driver.h) may have no engine: cuDNN has none, the unfused
- * operations were faster, or fusion was disabled.  It then runs unfused.
  */
 
 #include <stddef.h>
@@ -16,16 +13,14 @@
 
 #include "backend/backend.h"
 
-enum { CONV_KNOBS = 16, CONV_KEY = 256, NO_ENGINE = -1 };
+enum { CONV_KNOBS = 16, CONV_KEY = 256 };
 
 /* One selection. */
 struct engine_config {
-	int64_t engine;			/* NO_ENGINE: run it unfused */
+	int64_t engine;
 	int knobs;
 	int64_t knob[CONV_KNOBS], value[CONV_KNOBS];
-	double seconds;			/* measured seconds, of the unfused
-					 * operations if there is no engine; 0:
-					 * unknown */
+	double seconds;			/* measured; 0: unknown */
 };
 
 /*
@@ -60,7 +55,8 @@ void conv_cache_add(struct conv_cache *c, enum choices_kind which,
  *
  *	#cudnn	device	convolution	engine	knobs	seconds
  *
- * "-" stands for no engine and for no knobs.
+ * "-" stands for no knobs.  Rows with the engine "-", in tables of versions that
+ * fused norms into convolutions, are left out.
  */
 char *conv_cache_text(const struct conv_cache *c, enum choices_kind which);
 int conv_cache_read(struct conv_cache *c, enum choices_kind which,

@@ -3,27 +3,23 @@
 
 /*
  * Selection of the algorithm of a convolution, once for each shape.  The first
- * rule that applies decides: the selection recorded for this run; with
- * TUNE_MEASURE a known measurement, else timing; the heuristics of cuDNN. A
- * fused pattern (driver.h) runs unfused if it has no engine, if it is slower
- * (conv_select.c), or with TUNE_UNFUSED. The cache records this decision, too.
+ * rule that applies decides: the selection recorded for this run; if
+ * algorithms are measured, a known measurement, else timing; the heuristics of
+ * cuDNN.
  */
 
 #include "backend/cuda/conv_cache.h"
 #include "backend/cuda/driver.h"
-#include "backend/cuda/norm.h"
-#include "backend/tuning.h"
 
 /* The algorithms of a driver.  Each function is given this structure. */
 struct conv_algorithms {
 	struct driver *driver;
 	struct conv_cache *choices;
-	int how;			/* a sum of enum tune_how */
+	int measures;			/* 1: time algorithms of new shapes */
 	/* Write the cache key of ${s}. */
 	void (*key)(const struct conv_shape *s, char key[CONV_KEY]);
 	/*
-	 * open: return a plan without an algorithm, or NULL, after a message
-	 * unless ${s} is a fused pattern.
+	 * open: return a plan without an algorithm, or NULL after a message.
 	 * close: free it.
 	 */
 	struct conv_plan *(*open)(struct conv_algorithms *w,
@@ -45,21 +41,18 @@ struct conv_algorithms {
 	 * without a message if the driver refuses it.
 	 * seconds: return the seconds that the device takes for what
 	 * work(arg) submits to ${stream}, or -1 if it fails.  NULL: no
-	 * device, and TUNE_MEASURE is ignored.
+	 * device, and nothing is measured.
 	 * busy: bytes of a fill that takes the device longer than the host
 	 * takes for a few launches; 0: launches take the host no time.
 	 */
 	int (*run)(struct conv_algorithms *w, struct conv_plan *p,
-	    struct gpu_stream *stream, void *const at[4],
-	    const struct conv_operands *fused);
+	    struct gpu_stream *stream, void *const at[4]);
 	double (*seconds)(struct conv_algorithms *w, struct gpu_stream *stream,
 	    int (*work)(void *arg), void *arg);
 	size_t busy;
-	/* conv_tune and conv_tune_norm; a test may have others. */
+	/* conv_tune; a test may have another. */
 	int (*tune)(struct conv_algorithms *w, struct conv_plan *p,
 	    const struct conv_shape *s, struct engine_config *c);
-	double (*norm)(struct conv_algorithms *w, const struct conv_shape *s,
-	    enum norm_part part);
 };
 
 /* conv_select(w, s): implement conv_new of struct driver_calls (driver.h). */
@@ -72,15 +65,9 @@ struct conv_plan *conv_select(struct conv_algorithms *w,
  * with its seconds in ${*c}.  Leave out algorithms whose results are wrong or
  * differ between two runs, and name them in a detail message.  Return -1 if
  * there is none or if memory is exhausted.
- *
- * conv_tune_norm(w, s, part):
- * Return the measured seconds of one kernel of the norm of x or, for PART_SUMS,
- * of y.  0: unknown.
  */
 int conv_tune(struct conv_algorithms *w, struct conv_plan *p,
     const struct conv_shape *s, struct engine_config *c);
-double conv_tune_norm(struct conv_algorithms *w, const struct conv_shape *s,
-    enum norm_part part);
 
 /*
  * conv_select_bytes(s, which): return the bytes of x, w or y for ${which} 0, 1

@@ -1,7 +1,6 @@
 /*
  * Select the fastest algorithm of a convolution by timing its candidates on the
- * device.  Also time the kernels of norms that a fused pattern replaces
- * (conv_select.c).
+ * device.
  *
  * Each candidate runs twice, and the second run is timed.  The FINALISTS
  * fastest run REPEATS times in each of ROUNDS rounds.  A candidate is left out
@@ -35,24 +34,18 @@ enum { CANDIDATES = 12, FINALISTS = 3, ROUNDS = 2, REPEATS = 10, ALIGN = 256 };
 #define COPIED		((size_t)150 << 20)
 
 /*
- * Buffers of a fixture.  The first five are operands.  REFERENCE and BEFORE
- * hold outputs: of the reference, and of a candidate's first run.
+ * Buffers of a fixture.  The first four are operands.  REFERENCE and BEFORE
+ * hold the output: of the reference, and of a candidate's first run.
  */
-enum { OPERAND_X, OPERAND_W, OPERAND_Y, WORKSPACE, FUSED, BUSY, REFERENCE,
-	BEFORE, SUMS, BUFFERS };
+enum { OPERAND_X, OPERAND_W, OPERAND_Y, WORKSPACE, BUSY, REFERENCE, BEFORE,
+	SUMS, BUFFERS };
 
-/*
- * The fixture of a measurement.  With a plan: x, w, y, workspace and fused
- * operands.  Without one: a kernel of ${norm} with x, its saved memory, dy or
- * y, its scratch memory, and its scale and offset.
- */
+/* The fixture of a measurement: x, w, y and workspace of a plan. */
 struct conv_tune_fixture {
 	struct conv_algorithms *w;
 	const struct conv_shape *s;
-	struct conv_plan *p;		/* NULL: a kernel of ${norm} */
+	struct conv_plan *p;
 	struct cuda c;			/* driver and stream, for kernels */
-	struct task norm;
-	enum norm_part part;
 	void *at[BUFFERS];
 	size_t workspace;		/* grows to the largest so far */
 	size_t copies;			/* of each operand; the workspace
@@ -61,56 +54,7 @@ struct conv_tune_fixture {
 	int has_reference;
 };
 
-/* An output: ${n} elements at ${at}, kept at an offset of a buffer. */
-struct conv_tune_output {
-	enum gpu_type type;
-	void *at;
-	size_t n, offset;
-};
-
 /* ---- memory ---- */
-
-/* Return the bytes of one float per channel, aligned. */
-static size_t
-conv_tune_row_bytes(const struct conv_shape *s)
-{
-	int c = s->in > s->out ? s->in : s->out;
-
-	return round_up((size_t)c * sizeof(float), ALIGN);
-}
-
-/*
- * Return the fused operands in the buffer at ${at}: nine rows of channels, then
- * one tensor.
- */
-static struct conv_operands
-conv_tune_fused(const struct conv_shape *s, char *at)
-{
-	size_t row = conv_tune_row_bytes(s);
-
-	return (struct conv_operands){ at, at + row,
-		(const float *)(at + 2 * row), (const float *)(at + 3 * row),
-		at + 9 * row, (float *)(at + 4 * row),
-		(float *)(at + 6 * row) };
-}
-
-/* Return the aligned bytes of a copy of operand ${i}, except the workspace. */
-static size_t
-conv_tune_bytes_of(const struct conv_tune_fixture *g, int i)
-{
-	const struct task *t = &g->norm;
-	size_t bytes;
-
-	if (g->p == NULL)
-		bytes = i == OPERAND_W ? cuda_norm_memory_bytes(t, 0) :
-		    i == FUSED ? 2 * (size_t)t->out.c * sizeof(float) :
-		    cuda_bytes(&g->c, &t->out);
-	else
-		bytes = i != FUSED ? conv_select_bytes(g->s, i) :
-		    g->s->fusion == CONV_UNFUSED ? 0 :
-		    9 * conv_tune_row_bytes(g->s) + conv_select_bytes(g->s, 0);
-	return round_up(bytes, ALIGN);
-}
 
 /* Replace buffer ${i}.  Return -1 without a message if memory is exhausted. */
 static int
@@ -127,27 +71,28 @@ conv_tune_alloc(struct conv_tune_fixture *g, int i, size_t bytes)
 }
 
 /*
- * Fill ${bytes} bytes at ${to} with numbers from 1/8 to 2 of either sign.  They
- * repeat after an odd number of words, so that no row of a tensor equals
- * another.
+ * Fill operand ${i} of ${bytes} bytes with numbers from 1/128 to 1/8 of either
+ * sign, other ones for each operand.  A weight gradient sums up to millions of
+ * their products, which must stay finite in fp16.  They repeat after an odd
+ * number of words, so that no row of a tensor equals another.
  */
 static void
-conv_tune_fill(struct conv_tune_fixture *g, char *to, size_t bytes,
-    enum gpu_type type)
+conv_tune_fill(struct conv_tune_fixture *g, int i, size_t bytes)
 {
 	enum { WORDS = 65537 };
 	static const struct { uint32_t random, fixed; } bits[] = {
-		[GPU_F32] = { 0x81ffffff, 0x3e000000 },
-		[GPU_BF16] = { 0x81ff81ff, 0x3e003e00 },
-		[GPU_F16] = { 0x8fff8fff, 0x30003000 } };
+		[GPU_F32] = { 0x81ffffff, 0x3c000000 },
+		[GPU_BF16] = { 0x81ff81ff, 0x3c003c00 },
+		[GPU_F16] = { 0x8fff8fff, 0x20002000 } };
 	const struct driver_calls *call = g->c.driver->call;
-	uint32_t *word = xmalloc(WORDS * sizeof(*word)), r = 1;
+	uint32_t *word = xmalloc(WORDS * sizeof(*word)), r = 1 + (uint32_t)i;
 	size_t done = WORDS * sizeof(*word);
+	char *to = g->at[i];
 
-	for (int i = 0; i < WORDS; i++) {
+	for (int k = 0; k < WORDS; k++) {
 		r = r * 1664525 + 1013904223;	/* Numerical Recipes */
-		word[i] = ((r ^ r >> 16) & bits[type].random) |
-		    bits[type].fixed;
+		word[k] = ((r ^ r >> 16) & bits[g->c.type].random) |
+		    bits[g->c.type].fixed;
 	}
 	done = done < bytes ? done : bytes;
 	call->copy(g->c.driver, g->c.stream, to, word, done);
@@ -158,133 +103,100 @@ conv_tune_fill(struct conv_tune_fixture *g, char *to, size_t bytes,
 	free(word);
 }
 
-/* Allocate and fill the copies of operand ${i}. */
-static int
-conv_tune_open_operand(struct conv_tune_fixture *g, int i)
+/* Return the bytes of a copy of operand ${i}, aligned. */
+static size_t
+conv_tune_bytes_of(const struct conv_tune_fixture *g, int i)
 {
-	size_t one = conv_tune_bytes_of(g, i), rows = 0;
-	enum gpu_type type = g->c.type;
-
-	if (conv_tune_alloc(g, i, g->copies * one) != 0)
-		return -1;
-	if (g->p == NULL && (i == OPERAND_W || i == FUSED))
-		type = GPU_F32;
-	conv_tune_fill(g, g->at[i], g->copies * one, type);
-	if (g->p != NULL && i == FUSED && g->s->fusion == CONV_NORM_BACK)
-		rows = 9 * conv_tune_row_bytes(g->s);
-	for (size_t k = 0; k < g->copies && rows > 0; k++)
-		conv_tune_fill(g, (char *)g->at[i] + k * one, rows, GPU_F32);
-	return 0;
+	return round_up(conv_select_bytes(g->s, i), ALIGN);
 }
 
-/* ---- outputs ---- */
+/* ---- the output ---- */
 
-/* Store the outputs of a convolution in ${o}.  Return their number. */
+/* Return the operand that the pass writes. */
 static int
-conv_tune_outputs(const struct conv_tune_fixture *g,
-    struct conv_tune_output o[3])
+conv_tune_output(const struct conv_tune_fixture *g)
 {
 	static const int which[] = { [CONV_FORWARD] = OPERAND_Y,
 		[CONV_DATA] = OPERAND_X, [CONV_WEIGHTS] = OPERAND_W };
-	const struct conv_shape *s = g->s;
-	int i = which[s->pass];
-	size_t n = (size_t)(s->fusion == CONV_NORM_BACK ? s->in : s->out);
-	size_t sums = conv_tune_bytes_of(g, i);
 
-	o[0] = (struct conv_tune_output){ s->type, g->at[i],
-		conv_select_bytes(s, i) / cuda_size(s->type), 0 };
-	if (s->fusion == CONV_UNFUSED || s->fusion == CONV_NORMED)
-		return 1;
-	o[1] = (struct conv_tune_output){ GPU_F32,
-		conv_tune_fused(s, g->at[FUSED]).sums, n, sums };
-	o[2] = (struct conv_tune_output){ GPU_F32, (float *)o[1].at + n, n,
-		sums + n * sizeof(float) };
-	return 3;
+	return which[g->s->pass];
 }
 
-/* Clear the outputs: a candidate must write all of them. */
+/* Return the number of its elements. */
+static size_t
+conv_tune_count(const struct conv_tune_fixture *g)
+{
+	return conv_select_bytes(g->s, conv_tune_output(g)) /
+	    cuda_size(g->c.type);
+}
+
+/* Clear the output: a candidate must write all of it. */
 static void
 conv_tune_clear(struct conv_tune_fixture *g)
 {
 	struct driver *d = g->c.driver;
-	struct conv_tune_output o[3];
+	int i = conv_tune_output(g);
 
-	for (int i = conv_tune_outputs(g, o) - 1; i >= 0; i--)
-		d->call->fill(d, g->c.stream, o[i].at, 0, o[i].n *
-		    cuda_size(o[i].type));
+	d->call->fill(d, g->c.stream, g->at[i], 0, conv_select_bytes(g->s, i));
 }
 
-/* Copy the outputs to buffer ${to}. */
+/* Copy the output to buffer ${to}. */
 static void
 conv_tune_keep(struct conv_tune_fixture *g, int to)
 {
-	struct conv_tune_output o[3];
+	int i = conv_tune_output(g);
 
-	for (int i = conv_tune_outputs(g, o) - 1; i >= 0; i--)
-		cuda_copy(&g->c, (char *)g->at[to] + o[i].offset, o[i].at,
-		    o[i].n * cuda_size(o[i].type));
+	cuda_copy(&g->c, g->at[to], g->at[i], conv_select_bytes(g->s, i));
 }
 
-/* Return the sum of squares of output ${o} in buffer ${i}. */
+/* Return the sum of squares of the output in buffer ${i}. */
 static double
-conv_tune_squares(const struct conv_tune_fixture *g,
-    const struct conv_tune_output *o, int i)
+conv_tune_squares(struct conv_tune_fixture *g, int i)
 {
-	const void *x = (char *)g->at[i] + o->offset;
-	struct cuda c = g->c;
+	struct cuda *c = &g->c;
 	float sum = NAN;
 
-	c.type = o->type;
-	rows_sum_run(&c, &(struct sum){ .matrix = { 1, o->n / 8, 8, 1, 0 },
-		.x = x, .y = x, .to = g->at[SUMS], .share = 1, .floats = 1,
-		.all = 1 },
-		(char *)g->at[SUMS] + ALIGN);
-	c.driver->call->copy(c.driver, c.stream, &sum, g->at[SUMS],
+	rows_sum_run(c, &(struct sum){
+		.matrix = { 1, conv_tune_count(g) / 8, 8, 1, 0 },
+		.x = g->at[i], .y = g->at[i], .to = g->at[SUMS], .share = 1,
+		.floats = 1, .all = 1 }, (char *)g->at[SUMS] + ALIGN);
+	c->driver->call->copy(c->driver, c->stream, &sum, g->at[SUMS],
 	    sizeof(sum));
-	return c.driver->call->wait(c.driver, c.stream) == 0 ? sum : NAN;
+	return c->driver->call->wait(c->driver, c->stream) == 0 ? sum : NAN;
 }
 
 /*
- * Subtract ${from} from output ${o} in buffer BEFORE.  Return the sum of
- * squares of the difference.
+ * Subtract the output in buffer ${from} from that in buffer BEFORE.  Return
+ * the sum of squares of the difference.
  */
 static double
-conv_tune_difference(const struct conv_tune_fixture *g,
-    const struct conv_tune_output *o, const void *from)
+conv_tune_difference(struct conv_tune_fixture *g, int from)
 {
-	struct cuda c = g->c;
-	struct pointwise a = { .from = from, .to = (char *)g->at[BEFORE] +
-		o->offset, .n = o->n, .accumulate = 1, .factor = -1 };
-	size_t bytes = o->n * cuda_size(o->type);
-	struct launch k;
+	struct pointwise a = { .from = g->at[from], .to = g->at[BEFORE],
+		.n = conv_tune_count(g), .accumulate = 1, .factor = -1 };
+	size_t bytes = a.n * cuda_size(g->c.type);
+	struct launch k = CUDA_KERNEL(&g->c, GPU_SCALE, cuda_flat(&g->c, a.n),
+	    1, a);
 
-	c.type = o->type;
-	k = CUDA_KERNEL(&c, GPU_SCALE, cuda_flat(&c, o->n), 1, a);
-	cuda_reads(&k, from, bytes);
+	cuda_reads(&k, a.from, bytes);
 	cuda_touches(&k, a.to, bytes, 1);
-	cuda_launch(&c, &k);
-	return conv_tune_squares(g, o, BEFORE);
+	cuda_launch(&g->c, &k);
+	return conv_tune_squares(g, BEFORE);
 }
 
 /*
- * Check the outputs of a candidate after its second run.  Return NULL, or why
+ * Check the output of a candidate after its second run.  Return NULL, or why
  * it is left out.  The first that passes becomes the reference.
  */
 static const char *
 conv_tune_check(struct conv_tune_fixture *g)
 {
-	struct conv_tune_output o[3];
-	int n = conv_tune_outputs(g, o);
-
-	for (int i = 0; i < n; i++)
-		if (!(conv_tune_difference(g, &o[i], o[i].at) == 0))
-			return "two runs differ";
+	if (!(conv_tune_difference(g, conv_tune_output(g)) == 0))
+		return "two runs differ";
 	conv_tune_keep(g, g->has_reference ? BEFORE : REFERENCE);
-	for (int i = 0; i < n && g->has_reference; i++)
-		if (!(conv_tune_difference(g, &o[i], (char *)g->at[REFERENCE] +
-		    o[i].offset) <= TOLERANCE * TOLERANCE *
-		    conv_tune_squares(g, &o[i], REFERENCE)))
-			return "the result differs from that of the first";
+	if (g->has_reference && !(conv_tune_difference(g, REFERENCE) <=
+	    TOLERANCE * TOLERANCE * conv_tune_squares(g, REFERENCE)))
+		return "the result differs from that of the first";
 	g->has_reference = 1;
 	return NULL;
 }
@@ -303,56 +215,42 @@ conv_tune_close(struct conv_tune_fixture *g)
 		d->call->stream_free(d, g->c.stream);
 }
 
-/* Allocate the buffers for the outputs of ${g}. */
-static int
-conv_tune_open_outputs(struct conv_tune_fixture *g)
-{
-	struct conv_tune_output o[3];
-	int n = conv_tune_outputs(g, o);
-	size_t bytes = 0, scratch = 0;
-
-	for (int i = 0; i < n; i++) {
-		struct matrix m = { 1, o[i].n / 8, 8, 1, 0 };
-		struct cuda c = { .type = o[i].type };
-		size_t some = rows_sum_scratch(&c, &m);
-
-		bytes = o[i].offset + o[i].n * cuda_size(o[i].type);
-		scratch = some > scratch ? some : scratch;
-	}
-	return conv_tune_alloc(g, REFERENCE, bytes) != 0 ||
-	    conv_tune_alloc(g, BEFORE, bytes) != 0 ||
-	    conv_tune_alloc(g, SUMS, ALIGN + scratch) != 0 ? -1 : 0;
-}
-
 static int
 conv_tune_open(struct conv_tune_fixture *g)
 {
 	struct driver *d = g->c.driver;
-	size_t all = 0;
+	struct matrix m = { 1, conv_tune_count(g) / 8, 8, 1, 0 };
+	size_t out = conv_select_bytes(g->s, conv_tune_output(g)), all = 0;
 
 	if ((g->c.stream = d->call->stream_new(d, 0)) == NULL)
 		return -1;
-	for (int i = 0; i <= FUSED; i++)
-		all += i != WORKSPACE ? conv_tune_bytes_of(g, i) : 0;
+	for (int i = 0; i < WORKSPACE; i++)
+		all += conv_tune_bytes_of(g, i);
 	g->copies = COPIED / all + 1 < REPEATS ? COPIED / all + 1 : REPEATS;
-	for (int i = 0; i <= FUSED; i++)
-		if (i != WORKSPACE && conv_tune_open_operand(g, i) != 0)
+	for (int i = 0; i < WORKSPACE; i++) {
+		size_t bytes = g->copies * conv_tune_bytes_of(g, i);
+
+		if (conv_tune_alloc(g, i, bytes) != 0)
 			return -1;
+		conv_tune_fill(g, i, bytes);
+	}
 	return conv_tune_alloc(g, WORKSPACE, 1) != 0 || (g->w->busy > 0 &&
-	    conv_tune_alloc(g, BUSY, g->w->busy) != 0) || (g->p != NULL &&
-	    conv_tune_open_outputs(g) != 0) ? -1 : 0;
+	    conv_tune_alloc(g, BUSY, g->w->busy) != 0) ||
+	    conv_tune_alloc(g, REFERENCE, out) != 0 ||
+	    conv_tune_alloc(g, BEFORE, out) != 0 ||
+	    conv_tune_alloc(g, SUMS, ALIGN + rows_sum_scratch(&g->c, &m)) != 0 ?
+	    -1 : 0;
 }
 
 /*
- * Grow the workspace, if the present plan or kernel needs more.  Return 0, or
- * -1 if memory is exhausted.
+ * Grow the workspace, if the present plan needs more.  Return 0, or -1 if
+ * memory is exhausted.
  */
 static int
 conv_tune_grow_workspace(struct conv_tune_fixture *g)
 {
 	struct driver *d = g->c.driver;
-	size_t bytes = g->p != NULL ? d->call->conv_workspace(d, g->p) :
-	    cuda_norm_memory_bytes(&g->norm, 1);
+	size_t bytes = d->call->conv_workspace(d, g->p);
 
 	if (bytes <= g->workspace)
 		return 0;
@@ -365,39 +263,17 @@ conv_tune_grow_workspace(struct conv_tune_fixture *g)
 
 /* ---- timing ---- */
 
-/* Launch the kernel of a norm on the operands ${at}. */
-static void
-conv_tune_launch_norm(struct conv_tune_fixture *g, void *const at[5])
-{
-	struct task *t = &g->norm;
-
-	t->x[0] = at[OPERAND_X];
-	t->saved = at[OPERAND_W];
-	t->y = at[OPERAND_Y];
-	t->dy = at[OPERAND_Y];
-	t->scratch = at[WORKSPACE];
-	t->w[0] = at[FUSED];
-	t->w[1] = (float *)at[FUSED] + t->out.c;
-	cuda_norm_part(t, g->part);
-}
-
 /* Launch number ${k}, on a copy of the operands. */
 static int
 conv_tune_launch(struct conv_tune_fixture *g, size_t k)
 {
-	struct conv_operands fused;
-	void *at[5];
+	void *at[4];
 
-	for (int i = 0; i < 5; i++)
-		at[i] = (char *)g->at[i] + (i == WORKSPACE ? 0 : k % g->copies *
-		    conv_tune_bytes_of(g, i));
-	if (g->p == NULL) {
-		conv_tune_launch_norm(g, at);
-		return 0;
-	}
-	fused = conv_tune_fused(g->s, at[FUSED]);
-	return g->w->run(g->w, g->p, g->c.stream, at,
-	    g->s->fusion != CONV_UNFUSED ? &fused : NULL);
+	for (int i = 0; i < WORKSPACE; i++)
+		at[i] = (char *)g->at[i] + k % g->copies *
+		    conv_tune_bytes_of(g, i);
+	at[WORKSPACE] = g->at[WORKSPACE];
+	return g->w->run(g->w, g->p, g->c.stream, at);
 }
 
 static int
@@ -498,6 +374,9 @@ conv_tune_search(struct conv_tune_fixture *g, struct engine_config *found,
 			best = found[kept].seconds;
 		kept++;
 	}
+	if (kept == 0)
+		note("%s: no algorithm passes the checks; cuDNN's first one is "
+		    "used", key);
 	qsort(found, (size_t)kept, sizeof(*found), conv_tune_compare);
 	c->seconds = 0;
 	for (int i = 0; i < kept && i < FINALISTS && found[i].seconds <= SLOW *
@@ -526,32 +405,4 @@ conv_tune(struct conv_algorithms *w, struct conv_plan *p,
 		conv_tune_close(&g);
 	}
 	return bad;
-}
-
-/* The shape of x, or of y if ${of} is 2. */
-static struct dims
-conv_tune_dims_of(const struct conv_shape *s, int of)
-{
-	const int *extent = of == 2 ? s->to : s->from;
-
-	return (struct dims){ s->n, s->dims == 3 ? extent[0] : 1,
-		extent[s->dims - 2], extent[s->dims - 1],
-		of == 2 ? s->out : s->in };
-}
-
-double
-conv_tune_norm(struct conv_algorithms *w, const struct conv_shape *s,
-    enum norm_part part)
-{
-	struct conv_tune_fixture g = { .w = w, .s = s, .part = part,
-		.c = { .driver = w->driver, .type = s->type } };
-	double seconds = -1;
-
-	g.norm = (struct task){ .device = &g.c.device, .materialized = 1,
-		.out = conv_tune_dims_of(s, part == PART_SUMS ? 2 : 0) };
-	if (conv_tune_open(&g) == 0 && conv_tune_grow_workspace(&g) == 0 &&
-	    conv_tune_launch(&g, 0) == 0)
-		seconds = conv_tune_rounds(&g);
-	conv_tune_close(&g);
-	return seconds > 0 ? seconds : 0;
 }

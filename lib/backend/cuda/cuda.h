@@ -199,6 +199,7 @@ void staging_free(struct cuda *c, struct cuda_staging *s);
  * Groups of struct backend (backend/backend.h), in the files of their
  * functions.
  */
+void cuda_fuse(struct device *d, struct task *task, int n);	/* norm.c */
 extern const struct layout_ops cuda_layout;		/* parameters.c */
 extern const struct param_ops cuda_param;		/* update.c */
 extern const struct step_check_ops cuda_check;		/* grad_norms.c */

@@ -33,19 +33,15 @@ cudnn_conv_key(const struct conv_shape *s, char key[CONV_KEY])
 		[CONV_DATA] = "data", [CONV_WEIGHTS] = "weights" };
 	static const char *const type[] = { [GPU_F32] = "fp32",
 		[GPU_BF16] = "bf16", [GPU_F16] = "fp16" };
-	static const char *const pattern[] = { [CONV_UNFUSED] = "",
-		[CONV_SUMS] = ", sums", [CONV_NORMED_SUMS] = ", normed, sums",
-		[CONV_NORMED] = ", normed",
-		[CONV_NORM_BACK] = ", of a norm" };
 	const int *v[] = { s->from, s->kernel, s->stride, s->pad };
 	char text[4][40];
 
 	for (int i = 0; i < 4; i++)
 		cudnn_conv_extents(text[i], sizeof(text[i]), s->dims, v[i]);
 	snprintf(key, CONV_KEY, "%s%s %s %d of %s, %d to %d in %d, by %s "
-	    "step %s pad %s%s", pass[s->pass], s->accumulate ? "+" : "",
+	    "step %s pad %s", pass[s->pass], s->accumulate ? "+" : "",
 	    type[s->type], s->n, text[0], s->in, s->out, s->groups, text[1],
-	    text[2], text[3], pattern[s->fusion]);
+	    text[2], text[3]);
 }
 
 /* Return a plan with the operation graph of ${s}, without an engine. */
@@ -61,8 +57,7 @@ cudnn_conv_open_plan(struct conv_algorithms *w, const struct conv_shape *s)
 	p->kept = p->m->n;
 	if (!p->m->wrong)
 		return p;
-	if (s->fusion == CONV_UNFUSED)
-		fail("cuDNN refuses %s: %s", p->key, p->m->why);
+	fail("cuDNN refuses %s: %s", p->key, p->m->why);
 	cudnn_conv_free(w->driver, p);
 	return NULL;
 }
@@ -75,10 +70,10 @@ cudnn_conv_close_plan(struct conv_algorithms *w, struct conv_plan *p)
 
 static int
 cudnn_conv_run(struct conv_algorithms *w, struct conv_plan *p,
-    struct gpu_stream *s, void *const at[4], const struct conv_operands *fused)
+    struct gpu_stream *s, void *const at[4])
 {
 	(void)w;
-	return cudnn_plan_run(p, s->at, at, fused) == NULL ? 0 : -1;
+	return cudnn_plan_run(p, s->at, at) == NULL ? 0 : -1;
 }
 
 static double
@@ -116,7 +111,7 @@ cudnn_conv_set_ways(struct runtime *r)
 		.use = cudnn_plan_of_choice,
 		.run = cudnn_conv_run,
 		.seconds = r->ordinal >= 0 ? cudnn_conv_seconds : NULL,
-		.busy = BUSY, .tune = conv_tune, .norm = conv_tune_norm };
+		.busy = BUSY, .tune = conv_tune };
 	r->driver.algorithms = &r->algorithms;
 }
 
@@ -248,15 +243,11 @@ cudnn_close(struct runtime *r)
  * the variant pack is made once.  Return NULL, or the reason of a failure.
  */
 static const char *
-cudnn_conv_bind(struct conv_plan *p, void *const at[4],
-    const struct conv_operands *beside)
+cudnn_conv_bind(struct conv_plan *p, void *const at[4])
 {
-	int64_t uid[BINDS];
-	void *to[BINDS + 1] = { NULL };
-	int n = cudnn_graph_bind_list(&p->s, at, beside, uid, to);
+	static const int64_t uid[] = { UID_X, UID_W, UID_Y };
 
-	to[BINDS] = at[3];
-	if (p->pack != NULL && memcmp(p->bound, to, sizeof(p->bound)) == 0)
+	if (p->pack != NULL && memcmp(p->bound, at, sizeof(p->bound)) == 0)
 		return NULL;
 	if (p->binds == NULL)
 		p->binds = cudnn_builder_new(p->m->r);
@@ -264,13 +255,13 @@ cudnn_conv_bind(struct conv_plan *p, void *const at[4],
 	p->pack = cudnn_builder_create(p->binds,
 	    CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
 	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-	    CUDNN_TYPE_INT64, n, uid);
+	    CUDNN_TYPE_INT64, 3, uid);
 	cudnn_builder_set(p->binds, p->pack,
-	    CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, n, to);
+	    CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, at);
 	cudnn_builder_set(p->binds, p->pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
 	    CUDNN_TYPE_VOID_PTR, 1, &at[3]);
 	cudnn_builder_finish(p->binds, p->pack);
-	memcpy(p->bound, to, sizeof(p->bound));
+	memcpy(p->bound, at, sizeof(p->bound));
 	if (!p->binds->wrong)
 		return NULL;
 	p->pack = NULL;
@@ -278,11 +269,10 @@ cudnn_conv_bind(struct conv_plan *p, void *const at[4],
 }
 
 const char *
-cudnn_plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
-    const struct conv_operands *beside)
+cudnn_plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4])
 {
 	struct runtime *r = p->m->r;
-	const char *why = cudnn_conv_bind(p, at, beside);
+	const char *why = cudnn_conv_bind(p, at);
 	cudnnStatus_t status;
 
 	if (why != NULL)
@@ -297,11 +287,10 @@ cudnn_plan_run(struct conv_plan *p, cudaStream_t s, void *const at[4],
 
 void
 cudnn_conv(struct driver *d, struct gpu_stream *s, const struct conv_plan *p,
-    void *const at[4], const struct conv_operands *beside)
+    void *const at[4])
 {
 	/* Only the cached variant pack of the plan changes. */
-	const char *why = cudnn_plan_run((struct conv_plan *)p,
-	    s->at, at, beside);
+	const char *why = cudnn_plan_run((struct conv_plan *)p, s->at, at);
 
 	if (why != NULL)
 		runtime_record_error((struct runtime *)d, p->key, why);

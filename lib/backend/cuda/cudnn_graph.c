@@ -127,19 +127,25 @@ cudnn_graph_data_type(enum gpu_type type)
 	return of[type];
 }
 
+/* Shape of a packed tensor [n][extent...][c] with ${dims} extents. */
+struct cudnn_shape {
+	int64_t n, c;
+	int dims;
+	const int *extent;
+};
+
 /*
  * cuDNN lists dimensions as [n][c][extent...]; the strides make channels
  * innermost.
  */
-cudnnBackendDescriptor_t
+static cudnnBackendDescriptor_t
 cudnn_graph_tensor(struct cudnn_builder *m, int64_t uid,
-    const struct cudnn_shape *s)
+    enum gpu_type type, const struct cudnn_shape *s)
 {
 	cudnnBackendDescriptor_t d = cudnn_builder_create(m,
 	    CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-	cudnnDataType_t t = cudnn_graph_data_type(s->type);
+	cudnnDataType_t t = cudnn_graph_data_type(type);
 	int64_t size[5] = { s->n, s->c }, stride[5], next = s->c;
-	_Bool inner = uid >= UID_INNER;
 
 	stride[1] = 1;
 	for (int i = s->dims - 1; i >= 0; i--) {
@@ -156,23 +162,21 @@ cudnn_graph_tensor(struct cudnn_builder *m, int64_t uid,
 	    2 + s->dims, stride);
 	cudnn_builder_set_int(m, d, CUDNN_ATTR_TENSOR_UNIQUE_ID, uid);
 	cudnn_builder_set_int(m, d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 16);
-	cudnn_builder_set(m, d, CUDNN_ATTR_TENSOR_IS_VIRTUAL,
-	    CUDNN_TYPE_BOOLEAN, 1, &inner);
 	cudnn_builder_finish(m, d);
 	return d;
 }
 
-cudnnBackendDescriptor_t
+/* Return the descriptor of operand UID_X, UID_W or UID_Y. */
+static cudnnBackendDescriptor_t
 cudnn_graph_operand(struct cudnn_builder *m, const struct conv_shape *s,
     int uid)
 {
 	const struct cudnn_shape shape[] = {
-		[UID_X] = { s->type, s->n, s->in, s->dims, s->from },
-		[UID_W] = { s->type, s->out, s->in / s->groups, s->dims,
-		    s->kernel },
-		[UID_Y] = { s->type, s->n, s->out, s->dims, s->to } };
+		[UID_X] = { s->n, s->in, s->dims, s->from },
+		[UID_W] = { s->out, s->in / s->groups, s->dims, s->kernel },
+		[UID_Y] = { s->n, s->out, s->dims, s->to } };
 
-	return cudnn_graph_tensor(m, uid, &shape[uid]);
+	return cudnn_graph_tensor(m, uid, s->type, &shape[uid]);
 }
 
 /*
@@ -230,10 +234,8 @@ static const struct {
 	CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY, ALPHA_BETA(BWD_FILTER),
 };
 
-cudnnBackendDescriptor_t
-cudnn_graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
-    cudnnBackendDescriptor_t x, cudnnBackendDescriptor_t w,
-    cudnnBackendDescriptor_t y)
+static cudnnBackendDescriptor_t
+cudnn_graph_operation(struct cudnn_builder *m, const struct conv_shape *s)
 {
 	cudnnBackendDescriptor_t op = cudnn_builder_create(m,
 	    passes[s->pass].type);
@@ -242,9 +244,12 @@ cudnn_graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
 
 	cudnn_builder_set_part(m, op, passes[s->pass].window,
 	    cudnn_graph_window(m, s));
-	cudnn_builder_set_part(m, op, passes[s->pass].x, x);
-	cudnn_builder_set_part(m, op, passes[s->pass].w, w);
-	cudnn_builder_set_part(m, op, passes[s->pass].y, y);
+	cudnn_builder_set_part(m, op, passes[s->pass].x,
+	    cudnn_graph_operand(m, s, UID_X));
+	cudnn_builder_set_part(m, op, passes[s->pass].w,
+	    cudnn_graph_operand(m, s, UID_W));
+	cudnn_builder_set_part(m, op, passes[s->pass].y,
+	    cudnn_graph_operand(m, s, UID_Y));
 	cudnn_builder_set(m, op, passes[s->pass].alpha, CUDNN_TYPE_FLOAT, 1,
 	    &one);
 	cudnn_builder_set(m, op, passes[s->pass].beta, CUDNN_TYPE_FLOAT, 1,
@@ -254,29 +259,16 @@ cudnn_graph_conv(struct cudnn_builder *m, const struct conv_shape *s,
 }
 
 cudnnBackendDescriptor_t
-cudnn_graph_of_ops(struct cudnn_builder *m, const cudnnBackendDescriptor_t *op,
-    int n)
+cudnn_graph_of_conv(struct cudnn_builder *m, const struct conv_shape *s)
 {
+	cudnnBackendDescriptor_t op = cudnn_graph_operation(m, s);
 	cudnnBackendDescriptor_t g = cudnn_builder_create(m,
 	    CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
 
 	if (m->r->with_handle)
 		cudnn_builder_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_HANDLE,
 		    CUDNN_TYPE_HANDLE, 1, &m->r->handle);
-	cudnn_builder_set(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS,
-	    CUDNN_TYPE_BACKEND_DESCRIPTOR, n, op);
+	cudnn_builder_set_part(m, g, CUDNN_ATTR_OPERATIONGRAPH_OPS, op);
 	cudnn_builder_finish(m, g);
 	return g;
-}
-
-cudnnBackendDescriptor_t
-cudnn_graph_of_conv(struct cudnn_builder *m, const struct conv_shape *s)
-{
-	cudnnBackendDescriptor_t op;
-
-	if (s->fusion != CONV_UNFUSED)
-		return cudnn_graph_of_fused_conv(m, s);
-	op = cudnn_graph_conv(m, s, cudnn_graph_operand(m, s, UID_X),
-	    cudnn_graph_operand(m, s, UID_W), cudnn_graph_operand(m, s, UID_Y));
-	return cudnn_graph_of_ops(m, &op, 1);
 }

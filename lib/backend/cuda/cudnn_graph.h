@@ -70,63 +70,11 @@ int64_t cudnn_builder_get(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
     int64_t largest, void *values);
 
-/*
- * Ids of the tensors of a convolution.  A plain convolution has the first
- * three.  Tensors from UID_INNER are virtual: never in memory.
- */
-enum { UID_X = 1, UID_W, UID_Y, UID_SCALE, UID_OFFSET, UID_MEAN, UID_RSTD,
-	UID_NORMED, UID_SUM, UID_SQUARES, UID_IGNORED,
-	UID_INNER = UID_IGNORED + 3 };
+/* Ids of the tensors of a convolution. */
+enum { UID_X = 1, UID_W, UID_Y };
 
-/* Shape of a packed tensor [n][extent...][c] with ${dims} extents. */
-struct cudnn_shape {
-	enum gpu_type type;
-	int64_t n, c;
-	int dims;
-	const int *extent;
-};
-/*
- * cudnn_graph_tensor(m, uid, s): return a tensor descriptor.
- * cudnn_graph_operand(m, s, uid): return that of UID_X, UID_W or UID_Y of a
- * convolution, in the storage type.
- */
-cudnnBackendDescriptor_t cudnn_graph_tensor(struct cudnn_builder *m,
-    int64_t uid, const struct cudnn_shape *s);
-cudnnBackendDescriptor_t cudnn_graph_operand(struct cudnn_builder *m,
-    const struct conv_shape *s, int uid);
-
-/*
- * cudnn_graph_conv(m, s, x, w, y):
- * Return the convolution operation of ${s} between three tensors.
- *
- * cudnn_graph_of_ops(m, op, n):
- * Return the operation graph of ${n} operations.
- */
-cudnnBackendDescriptor_t cudnn_graph_conv(struct cudnn_builder *m,
-    const struct conv_shape *s, cudnnBackendDescriptor_t x,
-    cudnnBackendDescriptor_t w, cudnnBackendDescriptor_t y);
-cudnnBackendDescriptor_t cudnn_graph_of_ops(struct cudnn_builder *m,
-    const cudnnBackendDescriptor_t *op, int n);
-
-/*
- * cudnn_graph_of_conv(m, s):
- * Return the operation graph of a convolution, fused or not.
- *
- * cudnn_graph_of_fused_conv(m, s):
- * Return the operation graph of a fused pattern (cudnn_fusion.c).
- */
+/* cudnn_graph_of_conv(m, s): return the operation graph of a convolution. */
 cudnnBackendDescriptor_t cudnn_graph_of_conv(struct cudnn_builder *m,
     const struct conv_shape *s);
-cudnnBackendDescriptor_t cudnn_graph_of_fused_conv(struct cudnn_builder *m,
-    const struct conv_shape *s);
-
-/*
- * cudnn_graph_bind_list(s, at, beside, uid, to):
- * Store the ids of the tensors of ${s} and their addresses, from x, w and y at
- * ${at} and the fused operands ${beside}.  Return their number.
- */
-enum { BINDS = UID_INNER };
-int cudnn_graph_bind_list(const struct conv_shape *s, void *const at[4],
-    const struct conv_operands *beside, int64_t uid[BINDS], void *to[BINDS]);
 
 #endif

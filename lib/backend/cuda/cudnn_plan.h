@@ -22,8 +22,7 @@ struct conv_plan {
 						 * first run */
 	cudnnBackendDescriptor_t pack;	/* variant pack: tensors bound to
 					 * memory */
-	void *bound[BINDS + 1];		/* addresses in pack: operands in the
-					 * order of cudnn_graph_bind_list, then
+	void *bound[4];			/* addresses in pack: x, w, y,
 					 * workspace */
 };
 
@@ -44,12 +43,12 @@ int cudnn_plan_candidates(struct conv_algorithms *w, struct conv_plan *p,
     struct engine_config *c, int largest);
 
 /*
- * cudnn_plan_run(p, s, at, beside):
+ * cudnn_plan_run(p, s, at):
  * Submit the plan to stream ${s} with x, w, y and the workspace at ${at}.
  * Return NULL, or the reason why cuDNN refused it.  The text is valid until the
  * next call.
  */
 const char *cudnn_plan_run(struct conv_plan *p, cudaStream_t s,
-    void *const at[4], const struct conv_operands *beside);
+    void *const at[4]);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
-#include "backend/cuda/norm.h"
 #include "base/fail.h"
 #include "base/mem.h"
 

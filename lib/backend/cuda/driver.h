@@ -61,38 +61,9 @@ struct launch {
  */
 enum conv_pass { CONV_FORWARD, CONV_DATA, CONV_WEIGHTS };
 
-/*
- * Operations fused with a convolution.  A norm is a batch normalization with a
- * relu, max(x scale + offset, 0), whose output the convolution alone reads.  If
- * it is fused, its output is never in memory.
- * CONV_UNFUSED: no fused operation.
- * CONV_SUMS: forward; also sum each channel of the stored y, and its squares.
- * CONV_NORMED_SUMS: forward; normalize x first, and compute the same sums.
- * CONV_NORMED: weights; normalize x first.
- * CONV_NORM_BACK: data; write the gradient behind the relu of the norm.  The
- * sums are the gradients of its scale and offset.
- */
-enum conv_fusion { CONV_UNFUSED, CONV_SUMS, CONV_NORMED_SUMS, CONV_NORMED,
-	CONV_NORM_BACK, CONV_FUSIONS };
-
-/* Fused operands besides x, w and y.  Each begins at a multiple of 16 bytes. */
-struct conv_operands {
-	const void *scale, *offset;	/* [in].  CONV_NORM_BACK: floats,
-					 * applied to (normed - mean) rstd;
-					 * otherwise in the type of x, applied
-					 * to x */
-	const float *mean, *rstd;	/* [in]; only CONV_NORM_BACK */
-	const void *normed;		/* CONV_NORM_BACK: input of the norm, in
-					 * the shape of x */
-	float *sums;			/* [2][out]; CONV_NORM_BACK: [2][in] */
-	float *ignored;			/* CONV_NORM_BACK: [3][in], written and
-					 * ignored */
-};
-
 /* One convolution pass: the shape that an algorithm is selected for. */
 struct conv_shape {
 	enum conv_pass pass;
-	enum conv_fusion fusion;
 	enum gpu_type type;		/* storage type of x, w and y */
 	int dims;			/* 2 or 3: entries used of the arrays
 					 * below */
@@ -160,11 +131,9 @@ struct driver_calls {
 	    const struct launch *);
 
 	/*
-	 * conv_new selects an algorithm for the shape and accesses no device
-	 * memory.  It returns NULL without a message for a fused pattern that
-	 * has no engine or that the selection rejects (conv_select.h); the
-	 * caller then runs the operations unfused.  conv_workspace returns the
-	 * bytes of scratch memory that conv needs.
+	 * conv_new selects an algorithm for the shape (conv_select.h) and
+	 * accesses no device memory.  It returns NULL after a message.
+	 * conv_workspace returns the bytes of scratch memory that conv needs.
 	 * conv_describe writes the algorithm and its workspace to ${text}.
 	 */
 	struct conv_plan *(*conv_new)(struct driver *,
@@ -177,11 +146,9 @@ struct driver_calls {
 	 * Run with x, w, y and the workspace ${at}: forward computes y from x
 	 * and w, data x from w and y, weights w from x and y.  Each begins at a
 	 * multiple of 16 bytes, the workspace at a multiple of 256.
-	 * ${beside} has the fused operands; NULL for CONV_UNFUSED.
 	 */
 	void (*conv)(struct driver *, struct gpu_stream *,
-	    const struct conv_plan *, void *const at[4],
-	    const struct conv_operands *beside);
+	    const struct conv_plan *, void *const at[4]);
 
 	/*
 	 * GEMMs, with the same rules.  gemm_new returns NULL after a message.

@@ -57,11 +57,6 @@
 	KERNEL(NORM_RUNNING, norm_running, THREADS, norm_running) \
 	KERNEL(NORM_APPLY, norm_apply, THREADS, norm_apply) \
 	KERNEL(NORM_APPLY_ADD, norm_apply_add, THREADS, norm_apply) \
-	KERNEL(NORM_APPLY_FINISH, norm_apply_finish, THREADS, norm_apply) \
-	KERNEL(NORM_APPLY_ADD_FINISH, norm_apply_add_finish, THREADS, \
-	    norm_apply) \
-	KERNEL(NORM_APPLY_BACK_FINISH, norm_apply_back_finish, THREADS, \
-	    norm_apply_back) \
 	NORM_BACK(KERNEL, NORM_APPLY_BACK, norm_apply_back, norm_apply_back)
 
 #define IMAGE_KERNELS(KERNEL) \

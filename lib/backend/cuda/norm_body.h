@@ -236,58 +236,12 @@ OF(norm_gather)(const double *part, unsigned parts, unsigned all,
 }
 
 /*
- * Store the statistics of channel ${c}: mean, rstd, the unbiased variance m2 /
- * (all - 1), and (mean - running mean)^2.  Also store the factors of a fused
- * convolution, scale rstd and offset - mean scale rstd.
- */
-INLINE void
-OF(norm_store)(const struct norm_finish *a, unsigned c, double mean, double m2,
-    float rstd)
-{
-	unsigned C = a->c;
-	double d = mean - (a->to_between != NULL ? a->running[c] : 0);
-
-	a->mean[c] = (float)mean;
-	a->rstd[c] = rstd;
-	a->to_mean[c] = (float)mean;
-	a->to_var[c] = (float)(m2 / (a->all > 1 ? a->all - 1 : 1));
-	if (a->to_between != NULL)
-		a->to_between[c] = (float)(d * d);
-	if (a->factors != NULL) {
-		S *factor = (S *)a->factors;
-
-		d = (double)rstd * a->scale[c];
-		factor[c] = OF(narrow)((float)d);
-		factor[C + c] = OF(narrow)((float)(a->offset[c] - mean * d));
-	}
-}
-
-/* Return 1 / sqrt(m2 / n + eps). */
-INLINE float
-OF(norm_rstd)(const struct norm_finish *a, double m2)
-{
-	return (float)(1 / sqrt(m2 / a->all + a->eps));
-}
-
-/*
- * Compute mean and m2 = sum (x - mean)^2 = sum x^2 - mean sum x, from sums that
- * a convolution wrote.  Rounding may give an m2 below 0, which becomes 0; NaN
- * stays.
- */
-INLINE void
-OF(norm_moments)(const struct norm_finish *a, unsigned c, double *mean,
-    double *m2)
-{
-	*mean = a->sums[c] / a->count;
-	*m2 = a->sums[a->c + c] - a->sums[c] * *mean;
-	*m2 = *m2 < 0 ? 0 : *m2;
-}
-
-/*
  * Statistics of a channel from its sums:
  *
  *	mean = pivot + sum d / n,  m2 = sum d^2 - (sum d)^2 / n
  *
+ * mean and rstd are for this step; to_mean, the unbiased variance to_var and
+ * to_between = (mean - running mean)^2 are for the running statistics.
  * ${packed} has the format of backend/peers.h: n mean, and m2 + n mean^2.
  * Eight channels per block.
  */
@@ -296,7 +250,7 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 {
 	SHARED(double, sum, 2 * THREADS);
 
-	if (!a->unpacks && a->sums == NULL)
+	if (!a->unpacks)
 		OF(norm_gather)(a->part, a->parts, a->c, b, sum);
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i, C = a->channels;
@@ -309,8 +263,6 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 			m2 = a->packed[C + c] - a->all * mean * mean;
 		} else if (a->unpacks) {
 			/* padding */
-		} else if (a->sums != NULL) {
-			OF(norm_moments)(a, c, &mean, &m2);
 		} else {
 			d = sum[i] / a->count;
 			mean = OF(widen)(((const S *)a->x)[c]) + d;
@@ -323,58 +275,13 @@ OF(norm_finish)(const struct norm_finish *a, struct block b)
 		}
 		if (a->packed != NULL && !a->unpacks)
 			continue;
-		OF(norm_store)(a, c, mean, m2, OF(norm_rstd)(a, m2));
-	}
-}
-
-/*
- * Fused finish: a norm_apply kernel first does the work of norm_finish or
- * norm_finish_back, each block for the channels of its own tile.  The blocks of
- * the first row range store the results for other kernels.  This saves a
- * launch.  It is used only for sums that a convolution wrote: norm_sums leaves
- * up to 528 partial sums, 2 MB per tile, which each block would read.
- *
- * ${tile} is shared memory with the values of the tile's channels.  Value e of
- * the vectors of adjacent threads is adjacent, which avoids bank conflicts.
- */
-enum { OF(TILE) = THREADS * LANES };
-
-INLINE void
-OF(norm_put)(float *tile, const struct rows *r, unsigned j, float value)
-{
-	tile[j % LANES * (unsigned)r->across + j / LANES] = value;
-}
-
-INLINE void
-OF(norm_get)(const float *tile, const struct rows *r, int i, float *f)
-{
-	UNROLL
-	for (int e = 0; e < LANES; e++)
-		f[e] = tile[e * r->across + i % r->across];
-}
-
-/* norm_finish of the tile's channels.  tile[2][TILE]: mean and rstd. */
-INLINE void
-OF(norm_finish_tile)(const struct norm_finish *a, const struct rows *r,
-    struct block b, float *tile)
-{
-	unsigned width = (unsigned)r->across * LANES;
-
-	EACH_THREAD(i) {
-		for (unsigned j = (unsigned)i; j < width; j += THREADS) {
-			unsigned c = b.x % r->tiles * width + j;
-			double mean, m2;
-			float rstd;
-
-			if (c >= r->c)
-				break;
-			OF(norm_moments)(a, c, &mean, &m2);
-			rstd = OF(norm_rstd)(a, m2);
-			if (b.x < r->tiles)
-				OF(norm_store)(a, c, mean, m2, rstd);
-			OF(norm_put)(tile, r, j, (float)mean);
-			OF(norm_put)(tile + OF(TILE), r, j, rstd);
-		}
+		d = mean - (a->to_between != NULL ? a->running[c] : 0);
+		a->mean[c] = (float)mean;
+		a->rstd[c] = (float)(1 / sqrt(m2 / a->all + a->eps));
+		a->to_mean[c] = (float)mean;
+		a->to_var[c] = (float)(m2 / (a->all > 1 ? a->all - 1 : 1));
+		if (a->to_between != NULL)
+			a->to_between[c] = (float)(d * d);
 	}
 }
 
@@ -418,30 +325,20 @@ OF(norm_move)(const struct norm_apply *a, const struct thread_rows *w,
 
 /*
  * y = (x - mean) rstd scale + offset, + res if ${adds}, max(., 0) if a->relu.
- *
- * ${tile}: shared memory of a kernel with a fused finish, else NULL.  ${adds}
- * is a compile-time constant; other optional operands are tested once per
- * vector.
+ * ${adds} is a compile-time constant; other optional operands are tested once
+ * per vector.
  */
 INLINE void
-OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds,
-    float *tile)
+OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds)
 {
 	const struct rows *r = &a->rows;
 
-	if (tile != NULL)
-		OF(norm_finish_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
 		struct thread_rows w = walk_of(r, b, i, LANES);
 		float mean[LANES], factor[LANES], offset[LANES];
 
-		if (tile != NULL) {
-			OF(norm_get)(tile, r, i, mean);
-			OF(norm_get)(tile + OF(TILE), r, i, factor);
-		} else {
-			OF(norm_channels)(&w, a->mean, mean);
-			OF(norm_channels)(&w, a->rstd, factor);
-		}
+		OF(norm_channels)(&w, a->mean, mean);
+		OF(norm_channels)(&w, a->rstd, factor);
 		OF(norm_factors)(&w, a->scale, a->offset, factor, offset);
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct vector16 x[ROWS], res[ROWS];
@@ -495,71 +392,39 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds,
 	}
 }
 
-/*
- * y = relu((x - mean) rstd scale + offset + res), in variants: with res or
- * without; with a fused finish or without.
- */
+/* y = relu((x - mean) rstd scale + offset + res), without res and with it. */
 BODY
 OF(norm_apply)(const struct norm_apply *a, struct block b)
 {
-	OF(norm_apply_of)(a, b, 0, NULL);
+	OF(norm_apply_of)(a, b, 0);
 }
 
 BODY
 OF(norm_apply_add)(const struct norm_apply *a, struct block b)
 {
-	OF(norm_apply_of)(a, b, 1, NULL);
-}
-
-BODY
-OF(norm_apply_finish)(const struct norm_apply *a, struct block b)
-{
-	SHARED(float, tile, 2 * OF(TILE));
-
-	OF(norm_apply_of)(a, b, 0, tile);
-}
-
-BODY
-OF(norm_apply_add_finish)(const struct norm_apply *a, struct block b)
-{
-	SHARED(float, tile, 2 * OF(TILE));
-
-	OF(norm_apply_of)(a, b, 1, tile);
-}
-
-/*
- * Factors of dx = k[0] g + k[1] (x - mean) + k[2] for channel ${c}:
- *
- *	k[0] = scale rstd
- *	k[1] = -k[0] rstd dscale / n
- *	k[2] = -k[0] doffset / n
- */
-INLINE void
-OF(norm_k)(const struct norm_finish_back *a, unsigned c, double ds, double db,
-    float *to)
-{
-	double k = (double)a->scale[c] * a->rstd[c];
-
-	to[0] = (float)k;
-	to[1] = (float)(-k * a->rstd[c] * ds / a->all);
-	to[2] = (float)(-k * db / a->all);
+	OF(norm_apply_of)(a, b, 1);
 }
 
 /*
  * Gradients of a channel from its sums: dscale = rstd sum g (x - mean), doffset
- * = sum g.  Eight channels per block.
+ * = sum g.  The factors of dx are
+ *
+ *	k[0] = scale rstd
+ *	k[1] = -k[0] rstd dscale / n
+ *	k[2] = -k[0] doffset / n
+ *
+ * Eight channels per block.
  */
 BODY
 OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 {
 	SHARED(double, sum, 2 * THREADS);
 
-	if (!a->unpacks && a->sums == NULL)
+	if (!a->unpacks)
 		OF(norm_gather)(a->part, a->parts, a->c, b, sum);
 	EACH_THREAD(i) {
 		unsigned c = b.x * 8 + (unsigned)i, C = a->channels;
-		double ds = 0, db = 0;
-		float k[3];
+		double ds = 0, db = 0, k;
 
 		if (i >= 8)
 			continue;
@@ -567,9 +432,8 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 			ds = a->packed[c];
 			db = a->packed[C + c];
 		} else if (!a->unpacks) {
-			ds = a->sums != NULL ? a->sums[c] :
-			    sum[THREADS + i] * a->rstd[c];
-			db = a->sums != NULL ? a->sums[a->c + c] : sum[i];
+			ds = sum[THREADS + i] * a->rstd[c];
+			db = sum[i];
 			a->dscale[c] = (float)ds;
 			a->doffset[c] = (float)db;
 		}
@@ -579,84 +443,39 @@ OF(norm_finish_back)(const struct norm_finish_back *a, struct block b)
 		}
 		if (a->k == NULL || (a->packed != NULL && !a->unpacks))
 			continue;
-		OF(norm_k)(a, c, ds, db, k);
-		a->k[c] = k[0];
-		a->k[a->c + c] = k[1];
-		a->k[2 * a->c + c] = k[2];
+		k = (double)a->scale[c] * a->rstd[c];
+		a->k[c] = (float)k;
+		a->k[a->c + c] = (float)(-k * a->rstd[c] * ds / a->all);
+		a->k[2 * a->c + c] = (float)(-k * db / a->all);
 	}
 }
 
-/*
- * norm_finish_back of the tile's channels.  tile[3][TILE]: the factors of dx.
- */
-INLINE void
-OF(norm_finish_back_tile)(const struct norm_finish_back *a,
-    const struct rows *r, struct block b, float *tile)
-{
-	unsigned width = (unsigned)r->across * LANES;
-
-	EACH_THREAD(i) {
-		for (unsigned j = (unsigned)i; j < width; j += THREADS) {
-			unsigned c = b.x % r->tiles * width + j;
-			float k[3];
-
-			if (c >= r->c)
-				break;
-			OF(norm_k)(a, c, a->sums[c], a->sums[r->c + c], k);
-			if (b.x < r->tiles) {
-				a->dscale[c] = a->sums[c];
-				a->doffset[c] = a->sums[r->c + c];
-			}
-			UNROLL
-			for (int n = 0; n < 3; n++)
-				OF(norm_put)(tile + n * OF(TILE), r, j, k[n]);
-		}
-	}
-}
-
-/*
- * dx = k[0] g + k[1] (x - mean) + k[2], or scale rstd g without k; dres = g.
- *
- * ${tile} is as in norm_apply_of.
- */
+/* dx = k[0] g + k[1] (x - mean) + k[2], or scale rstd g without k; dres = g. */
 INLINE void
 OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
-    const int shut, const int moves, float *tile)
+    const int shut, const int moves)
 {
 	const struct rows *r = &a->rows;
 
-	if (tile != NULL)
-		OF(norm_finish_back_tile)(&a->finish, r, b, tile);
 	EACH_THREAD(i) {
 		struct thread_rows w = walk_of(r, b, i, LANES);
 		float mean[LANES], factor[LANES], offset[LANES];
 		float k0[LANES], k1[LANES], k2[LANES];
-		int reads = tile != NULL || a->k != NULL || shut == SHUT_X;
+		int reads = a->k != NULL || shut == SHUT_X;
 		int given = !moves || a->dy != NULL;
 		int by = moves ? walk_moved_by(&a->moved, w.col) : 0;
 
 		OF(norm_channels)(&w, a->mean, mean);
-		if (tile == NULL) {
-			OF(norm_channels)(&w, a->rstd, factor);
-			OF(norm_channels)(&w, a->scale, k0);
-		} else {
-			OF(norm_get)(tile, r, i, k0);
-			OF(norm_get)(tile + OF(TILE), r, i, k1);
-			OF(norm_get)(tile + 2 * OF(TILE), r, i, k2);
-		}
+		OF(norm_channels)(&w, a->rstd, factor);
+		OF(norm_channels)(&w, a->scale, k0);
 		UNROLL
 		for (int e = 0; e < LANES; e++) {
-			offset[e] = 0;
-			if (tile == NULL) {
-				k0[e] = factor[e] = factor[e] * k0[e];
-				k1[e] = k2[e] = 0;
-			} else {
-				factor[e] = 0;
-			}
+			k0[e] = factor[e] = factor[e] * k0[e];
+			offset[e] = k1[e] = k2[e] = 0;
 		}
 		if (shut == SHUT_X)
 			OF(norm_channels)(&w, a->offset, offset);
-		if (tile == NULL && a->k != NULL) {
+		if (a->k != NULL) {
 			OF(norm_channels)(&w, a->k, k0);
 			OF(norm_channels)(&w, a->k + r->c, k1);
 			OF(norm_channels)(&w, a->k + 2 * r->c, k2);
@@ -700,7 +519,7 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 					    factor[e], offset[e],
 					    bits[k] >> e & 1, shut);
 				}
-				if (tile != NULL || a->k != NULL) {
+				if (a->k != NULL) {
 					UNROLL
 					for (int e = 0; e < LANES; e++)
 						f[e] = fmaf(k0[e], h[e],
@@ -725,15 +544,12 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 	}
 }
 
-/*
- * dx and dres by the formula of norm_apply_back_of, in variants: by SHUT_* and
- * by shift; with a fused finish.
- */
+/* dx and dres, in variants: by SHUT_* and by shift. */
 #define NORM_APPLY_BACK(name, shut, moves) \
 BODY \
 OF(name)(const struct norm_apply_back *a, struct block b) \
 { \
-	OF(norm_apply_back_of)(a, b, shut, moves, NULL); \
+	OF(norm_apply_back_of)(a, b, shut, moves); \
 }
 
 NORM_APPLY_BACK(norm_apply_back_never, SHUT_NEVER, 0)
@@ -742,14 +558,6 @@ NORM_APPLY_BACK(norm_apply_back_mask, SHUT_MASK, 0)
 NORM_APPLY_BACK(norm_apply_back_moved_never, SHUT_NEVER, 1)
 NORM_APPLY_BACK(norm_apply_back_moved_x, SHUT_X, 1)
 NORM_APPLY_BACK(norm_apply_back_moved_mask, SHUT_MASK, 1)
-
-BODY
-OF(norm_apply_back_finish)(const struct norm_apply_back *a, struct block b)
-{
-	SHARED(float, tile, 3 * OF(TILE));
-
-	OF(norm_apply_back_of)(a, b, SHUT_NEVER, 0, tile);
-}
 
 #undef NORM_SUMS
 #undef NORM_APPLY_BACK

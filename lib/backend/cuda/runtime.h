@@ -142,8 +142,7 @@ size_t cudnn_conv_workspace(struct driver *d, const struct conv_plan *p);
 void cudnn_conv_describe(struct driver *d, const struct conv_plan *p,
     char *text, size_t size);
 void cudnn_conv(struct driver *d, struct gpu_stream *s,
-    const struct conv_plan *p, void *const at[4],
-    const struct conv_operands *beside);
+    const struct conv_plan *p, void *const at[4]);
 struct gemm_plan *cublas_gemm_new(struct driver *d,
     const struct gemm_shape *s);
 void cublas_gemm_free(struct driver *d, struct gemm_plan *p);

@@ -62,13 +62,11 @@ parity_find_groups(struct parity_job *j)
 		g->like = like;
 		/*
 		 * Skip a repeated task and draw its outputs.  It must run if
-		 * its outputs are recomputed or aliased, or if another task
-		 * reads its saved memory.
+		 * its outputs are recomputed or aliased.
 		 */
 		g->skip = like != i && p->buffers[i].recompute_before < 0;
 		for (int k = g->first; k < p->n; k = plan_next(p, i, k))
-			g->skip &= p->task[k].alias_of == k &&
-			    !p->task[k].shares_saved;
+			g->skip &= p->task[k].alias_of == k;
 		parity_find_edges(j, i);
 	}
 }

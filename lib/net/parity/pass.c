@@ -313,37 +313,6 @@ parity_run_key(struct parity_job *j, int k)
 	parity_collect(j, k);
 }
 
-/*
- * The sums of a bn with lent statistics are of an input that is rounded
- * differently from the reference's.  So the mean is only accurate relative to
- * the standard deviation.  Add that to both sides, so that it is the scale
- * where the mean is smaller.
- */
-static void
-parity_add_spread(struct parity_job *j, int k, int i, double *got, double *want)
-{
-	const struct task *t = &j->x.plan->task[k];
-	const struct task *key = &j->key.plan->task[k];
-	const struct param *p = j->x.plan->graph->param + t->op->param;
-	size_t n = p[i].count;
-	double *var;
-
-	if (t->op->nin == 0 || !j->x.plan->task[t->op->in[0]].shares_saved ||
-	    (p[i].kind != PARAM_MEAN && p[i].kind != PARAM_BETWEEN))
-		return;
-	var = xcalloc(n, sizeof(*var));
-	for (int v = 0; v < t->op->nparam; v++)
-		if (p[v].kind == PARAM_VAR)
-			device_get(key->device, var, key->dw[v], n);
-	for (size_t c = 0; c < n; c++) {
-		double more = p[i].kind == PARAM_MEAN ? sqrt(var[c]) : var[c];
-
-		got[c] += more;
-		want[c] += more;
-	}
-	free(var);
-}
-
 static void
 parity_check_parameters(struct parity_job *j, int k)
 {
@@ -357,7 +326,6 @@ parity_check_parameters(struct parity_job *j, int k)
 
 		device_get(t->device, got, t->dw[i], n);
 		device_get(key->device, want, key->dw[i], n);
-		parity_add_spread(j, k, i, got, want);
 		parity_compare(j, &parity_result_of(j, t->fused_into)->dw, got,
 		    want, n);
 		free(got);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "backend/algorithm_cache.h"
-#include "backend/tuning.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -22,12 +21,6 @@ choices_autotunes(const struct session *s)
 	return s->t.o.autotune == CHOOSE_FASTEST ||
 	    (s->t.o.autotune == CHOOSE_AUTO && modes_has(&s->t.o.modes,
 	    MODE_FAST));
-}
-
-static int
-choices_plain_flag(const struct session *s)
-{
-	return !s->t.o.fuse ? TUNE_UNFUSED : 0;
 }
 
 static int
@@ -100,11 +93,10 @@ choices_plan_here(struct session *s)
 {
 	int status;
 
-	device_tune(s->device, choices_plain_flag(s) |
-	    (choices_autotunes(s) ? TUNE_MEASURE : 0));
+	device_tune(s->device, choices_autotunes(s));
 	status = trainer_plan(&s->t);
 	/* Shapes planned later must not autotune during a step. */
-	device_tune(s->device, choices_plain_flag(s));
+	device_tune(s->device, 0);
 	return status;
 }
 

@@ -104,76 +104,8 @@ meets(const struct conv_shape *s, long to, long k)
 	return at;
 }
 
-/* v = max(v scale + offset, 0) per channel, rounded to the type. */
-static void
-norm(const struct conv_shape *s, double *v, size_t n,
-    const struct conv_operands *b)
-{
-	size_t channels = (size_t)s->in;
-	uint32_t word = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double y = v[i] * number_get(b->scale, i % channels, s->type) +
-		    number_get(b->offset, i % channels, s->type);
-
-		number_put(&word, 0, s->type, (float)(y > 0 ? y : 0));
-		v[i] = number_get(&word, 0, s->type);
-	}
-}
-
-/* Sum y and its squares per channel, from the rounded values. */
-static void
-sum_up(const struct conv_shape *s, const void *y, size_t n,
-    const struct conv_operands *b)
-{
-	size_t channels = (size_t)s->out;
-	double *sum = xcalloc(2 * channels, sizeof(*sum));
-
-	for (size_t i = 0; i < n; i++) {
-		double v = number_get(y, i, s->type);
-
-		sum[i % channels] += v;
-		sum[channels + i % channels] += v * v;
-	}
-	for (size_t c = 0; c < 2 * channels; c++)
-		b->sums[c] = (float)sum[c];
-	free(sum);
-}
-
-/*
- * Apply the gradient of the norm's relu: dx = 0 where its input was not
- * positive.  Sum dx and dx times the normalized input per channel.  ${rest} is
- * unused output; fill it with NaNs.
- */
-static void
-shut(const struct conv_shape *s, void *x, double *v, size_t n,
-    const struct conv_operands *b)
-{
-	size_t channels = (size_t)s->in;
-	const float *scale = b->scale, *offset = b->offset;
-	double *sum = xcalloc(2 * channels, sizeof(*sum));
-
-	for (size_t i = 0; i < n; i++) {
-		size_t c = i % channels;
-		double d = ((double)number_get(b->normed, i, s->type) -
-		    b->mean[c]) * b->rstd[c];
-
-		number_put(x, i, s->type, d * scale[c] + offset[c] > 0 ?
-		    (float)v[i] : 0);
-		v[i] = number_get(x, i, s->type);
-		sum[c] += v[i] * d;
-		sum[channels + c] += v[i];
-	}
-	for (size_t c = 0; c < 2 * channels; c++)
-		b->sums[c] = (float)sum[c];
-	for (size_t c = 0; c < 3 * channels; c++)
-		b->ignored[c] = NAN;
-	free(sum);
-}
-
 void
-loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
-    const struct conv_operands *beside)
+loops_conv(const struct conv_shape *s, void *x, void *w, void *y)
 {
 	size_t from = 1, to = 1, kernels = 1, nx, ny, nw;
 	double *vx, *vw, *vy, *other = NULL;
@@ -194,8 +126,6 @@ loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
 	    load(y, ny, s->type);
 	if (s->pass == CONV_FORWARD)
 		other = turned(s, vw, kernels);
-	if (s->fusion == CONV_NORMED || s->fusion == CONV_NORMED_SUMS)
-		norm(s, vx, nx, beside);
 	for (size_t n = 0; n < (size_t)s->n; n++)
 		for (size_t i = 0; i < to; i++)
 			for (size_t k = 0; k < kernels; k++) {
@@ -209,14 +139,10 @@ loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
 			}
 	if (s->pass == CONV_FORWARD)
 		store(y, vy, ny, s->type);
-	else if (s->fusion == CONV_NORM_BACK)
-		shut(s, x, vx, nx, beside);
 	else if (s->pass == CONV_DATA)
 		store(x, vx, nx, s->type);
 	else
 		store(w, vw, nw, s->type);
-	if (s->fusion == CONV_SUMS || s->fusion == CONV_NORMED_SUMS)
-		sum_up(s, y, ny, beside);
 	free(vx);
 	free(vw);
 	free(vy);

@@ -1,9 +1,8 @@
 /*
  * For programs linked with --wrap=device_open: opening ref gives the cuda back
  * end on the stand-in.  STANDIN_FASTEST is the engine that timing finds on rank
- * 0; each other rank finds another one.  With STANDIN_SLOW, fused convolutions
- * are slower than unfused ones.  STANDIN_ALLOCS is the number of allocations of
- * device memory that succeed.
+ * 0; each other rank finds another one.  STANDIN_ALLOCS is the number of
+ * allocations of device memory that succeed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +53,5 @@ __wrap_device_open(const struct backend *b, const struct device_options *o)
 		    launch_rank(&size));
 	if (d != NULL && allocs != NULL)
 		limit_allocs(standin_of(d), allocs);
-	if (d != NULL)
-		standin_slow(standin_of(d), getenv("STANDIN_SLOW") != NULL);
 	return d;
 }

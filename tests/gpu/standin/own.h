@@ -96,8 +96,7 @@ struct message {
 	union {
 		struct { struct launch launch; };
 		struct { void *to; const void *from; size_t bytes; int byte; };
-		struct { struct conv_shape conv; void *x, *w, *y; int engine;
-		    struct conv_operands beside; };
+		struct { struct conv_shape conv; void *x, *w, *y; int engine; };
 		struct { struct gemm_shape product; const void *a, *b;
 		    void *c; };
 		struct { int lane; unsigned at; };	/* the piece to wait
@@ -121,8 +120,7 @@ void piece_run(struct standin *s, const struct message *p);
 
 /* loops_conv, loops_product: Compute the operation of the shape, at addresses
  * that the host can access. */
-void loops_conv(const struct conv_shape *s, void *x, void *w, void *y,
-    const struct conv_operands *beside);
+void loops_conv(const struct conv_shape *s, void *x, void *w, void *y);
 void loops_product(const struct gemm_shape *s, const void *a, const void *b,
     void *c);
 /* loops_product_bytes(s, bytes): Set ${bytes} to the sizes of a, b and c, to
@@ -235,12 +233,10 @@ struct standin {
 	int events, graphs, plans;	/* number not yet freed */
 	struct conv_algorithms algorithms;		/* choice of convolution algorithms */
 	int fastest;			/* engine that timing finds fastest */
-	int slow;			/* timing finds patterns slow */
 	int engines;			/* number of candidates */
 	int wrong, varies;		/* engines with such results; 0: none */
 	unsigned runs;			/* of the engine that varies */
 	double seconds;			/* of all queued work, as modeled */
-	int requested;			/* number of requests for patterns */
 	long pieces;
 	int faults[FAULTS];
 	char said[512];
@@ -285,7 +281,7 @@ size_t standin_conv_workspace(struct driver *d, const struct conv_plan *p);
 void standin_conv_describe(struct driver *d, const struct conv_plan *p,
     char *text, size_t size);
 void standin_conv(struct driver *d, struct gpu_stream *t,
-    const struct conv_plan *plan, void *const at[4], const struct conv_operands *beside);
+    const struct conv_plan *plan, void *const at[4]);
 struct gemm_plan *standin_product_new(struct driver *d,
     const struct gemm_shape *m);
 void standin_product_free(struct driver *d, struct gemm_plan *p);

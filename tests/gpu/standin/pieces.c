@@ -64,25 +64,6 @@ spoil(struct standin *s, const struct message *p)
 	*at ^= s->runs++ & 1;
 }
 
-static void *
-near_or_none(const struct memory *m, const void *p)
-{
-	return p != NULL ? memory_near(m, p) : NULL;
-}
-
-static void
-run_conv(const struct memory *m, const struct message *p)
-{
-	const struct conv_operands *b = &p->beside;
-	struct conv_operands near = { near_or_none(m, b->scale),
-		near_or_none(m, b->offset), near_or_none(m, b->mean),
-		near_or_none(m, b->rstd), near_or_none(m, b->normed),
-		near_or_none(m, b->sums), near_or_none(m, b->ignored) };
-
-	loops_conv(&p->conv, memory_near(m, p->x), memory_near(m, p->w),
-	    memory_near(m, p->y), &near);
-}
-
 void
 piece_run(struct standin *s, const struct message *p)
 {
@@ -100,7 +81,8 @@ piece_run(struct standin *s, const struct message *p)
 		memset(memory_near(m, p->to), p->byte, p->bytes);
 		break;
 	case PIECE_CONV:
-		run_conv(m, p);
+		loops_conv(&p->conv, memory_near(m, p->x),
+		    memory_near(m, p->w), memory_near(m, p->y));
 		if (p->engine != 0) {
 			lose_bits(m, p);
 			spoil(s, p);

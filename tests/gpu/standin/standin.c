@@ -190,13 +190,6 @@ standin_engines(struct driver *d, int engines, int wrong, int varies)
 	s->varies = varies;
 }
 
-void
-standin_slow(struct driver *d, int on)
-{
-	if (!standin_absent())
-		((struct standin *)d)->slow = on;
-}
-
 static void
 standin_close(struct driver *d)
 {

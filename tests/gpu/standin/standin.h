@@ -53,8 +53,6 @@ struct standin_options {
 	size_t memory;			/* bytes of device memory; 0: 16 GiB */
 	long breaks;			/* number of the piece of work that
 					 * fails, counted from 1; 0: none */
-	int plain;			/* there are no fused convolution
-					 * patterns */
 	FILE *trace;			/* one line for each piece of work;
 					 * NULL: none */
 	const struct standin_kernel *kernel;	/* NULL: the back end's
@@ -168,9 +166,5 @@ void standin_fastest(struct driver *d, int engine);
  * runs of engine ${varies} differ in a bit.  0: none.
  */
 void standin_engines(struct driver *d, int engines, int wrong, int varies);
-
-/* standin_slow(d, on): Let timing find fused patterns slower than plain
- * convolutions and kernels, instead of faster. */
-void standin_slow(struct driver *d, int on);
 
 #endif

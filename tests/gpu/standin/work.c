@@ -17,16 +17,12 @@ struct gemm_plan { struct gemm_shape shape; };
 
 /* ---- copies, fills and kernels ---- */
 
-/* A pattern takes a thousandth of the time of a plain convolution, or a
- * thousand times as long; a kernel 1 us. */
+/* A convolution takes 1 ms by the fastest engine, a kernel 1 us. */
 static double
 seconds_of(const struct standin *s, const struct message *p)
 {
-	double conv = p->conv.fusion == CONV_UNFUSED ? 1e-3 : s->slow ? 1 :
-	    1e-6;
-
-	return p->kind == PIECE_LAUNCH ? 1e-6 : p->engine == 0 ? 2 * conv :
-	    conv * (1 + 0.1 * (p->engine - s->fastest));
+	return p->kind == PIECE_LAUNCH ? 1e-6 : p->engine == 0 ? 2e-3 :
+	    1e-3 * (1 + 0.1 * (p->engine - s->fastest));
 }
 
 static int
@@ -119,9 +115,9 @@ standin_launch(struct driver *d, struct gpu_stream *t, const struct launch *l)
 static void
 key_of(const struct conv_shape *c, char key[CONV_KEY])
 {
-	int n = snprintf(key, CONV_KEY, "%d.%d%s %d: %d, %d to %d in %d,",
-	    (int)c->pass, (int)c->fusion, c->accumulate ? "+" : "",
-	    (int)c->type, c->n, c->in, c->out, c->groups);
+	int n = snprintf(key, CONV_KEY, "%d%s %d: %d, %d to %d in %d,",
+	    (int)c->pass, c->accumulate ? "+" : "", (int)c->type, c->n, c->in,
+	    c->out, c->groups);
 
 	for (int i = 0; i < c->dims; i++)
 		n += snprintf(key + n, CONV_KEY - (size_t)n,
@@ -129,31 +125,12 @@ key_of(const struct conv_shape *c, char key[CONV_KEY])
 		    c->kernel[i], c->stride[i], c->pad[i]);
 }
 
-/* As cuDNN on an H100: patterns exist only for fp16, with multiples of 8
- * channels. */
-static int
-has_pattern(const struct standin *s, const struct conv_shape *c)
-{
-	static const enum conv_pass pass[] = { [CONV_SUMS] = CONV_FORWARD,
-		[CONV_NORMED_SUMS] = CONV_FORWARD, [CONV_NORMED] = CONV_WEIGHTS,
-		[CONV_NORM_BACK] = CONV_DATA };
-
-	return c->fusion == CONV_UNFUSED || (!s->o.plain &&
-	    pass[c->fusion] == c->pass && c->type == GPU_F16 &&
-	    c->groups == 1 && c->in % 8 == 0 && c->out % 8 == 0 &&
-	    !c->accumulate);
-}
-
 static struct conv_plan *
 open_plan(struct conv_algorithms *w, const struct conv_shape *c)
 {
 	struct standin *s = (struct standin *)w->driver;
-	struct conv_plan *p;
+	struct conv_plan *p = xcalloc(1, sizeof(*p));
 
-	s->requested += c->fusion != CONV_UNFUSED;
-	if (!has_pattern(s, c))
-		return NULL;
-	p = xcalloc(1, sizeof(*p));
 	p->shape = *c;
 	s->plans++;
 	return p;
@@ -192,9 +169,9 @@ use(struct conv_algorithms *w, struct conv_plan *p, const struct engine_config *
 
 static int
 run(struct conv_algorithms *w, struct conv_plan *p, struct gpu_stream *t,
-    void *const at[4], const struct conv_operands *fused)
+    void *const at[4])
 {
-	standin_conv(w->driver, t, p, at, fused);
+	standin_conv(w->driver, t, p, at);
 	return 0;
 }
 
@@ -216,7 +193,7 @@ standin_ways(struct standin *s)
 		.choices = conv_cache_new(1, "the stand-in"), .key = key_of,
 		.open = open_plan, .close = close_plan,
 		.candidates = candidates, .use = use, .run = run,
-		.seconds = seconds, .tune = conv_tune, .norm = conv_tune_norm };
+		.seconds = seconds, .tune = conv_tune };
 	s->driver.algorithms = &s->algorithms;
 }
 
@@ -273,40 +250,9 @@ misplaced(const void *p)
 	return p == NULL || (uintptr_t)p % 16 != 0;
 }
 
-/* Add the spans of the fused operands to the accesses of the piece. */
-static void
-add_beside(struct standin *s, struct message *p, const struct conv_shape *c,
-    size_t x_bytes)
-{
-	const struct conv_operands *b = &p->beside;
-	size_t in = (size_t)c->in, row = in * sizeof(float);
-	int back = c->fusion == CONV_NORM_BACK;
-	const void *all[] = { b->scale, b->offset, b->mean, b->rstd, b->normed,
-		b->sums, b->ignored };
-
-	if (c->fusion != CONV_SUMS) {
-		piece_reads(p, b->scale, back ? row : in * type_bytes(c->type));
-		piece_reads(p, b->offset, back ? row : in *
-		    type_bytes(c->type));
-	}
-	if (c->fusion != CONV_NORMED)
-		piece_writes(p, b->sums, 2 * sizeof(float) * (back ? in :
-		    (size_t)c->out));
-	if (back) {
-		piece_reads(p, b->mean, row);
-		piece_reads(p, b->rstd, row);
-		piece_reads(p, b->normed, x_bytes);
-		piece_writes(p, b->ignored, 3 * row);
-	}
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if ((uintptr_t)all[i] % 16 != 0)
-			fault(s, FAULT_MISUSE, "%s of memory that does not "
-			    "begin at a multiple of 16 bytes", p->name);
-}
-
 void
 standin_conv(struct driver *d, struct gpu_stream *t,
-    const struct conv_plan *plan, void *const at[4], const struct conv_operands *beside)
+    const struct conv_plan *plan, void *const at[4])
 {
 	void *x = at[0], *w = at[1], *y = at[2], *workspace = at[3];
 	static const char *const names[] = { "a convolution",
@@ -338,14 +284,6 @@ standin_conv(struct driver *d, struct gpu_stream *t,
 	    type_bytes(c->type));
 	(c->pass == CONV_FORWARD ? piece_writes : piece_reads)(p, y, out *
 	    type_bytes(c->type));
-	if ((beside != NULL) != (c->fusion != CONV_UNFUSED))
-		fault(s, FAULT_MISUSE, "%s and its fused operands do not fit "
-		    "together",
-		    p->name);
-	else if (beside != NULL) {
-		p->beside = *beside;
-		add_beside(s, p, c, in * type_bytes(c->type));
-	}
 	p->scratch = (struct span){ workspace, standin_conv_workspace(d, plan) };
 	if (misplaced(x) || misplaced(w) || misplaced(y) ||
 	    misplaced(workspace))
