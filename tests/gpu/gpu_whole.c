@@ -66,18 +66,18 @@ enum { CASES = sizeof(cases) / sizeof(cases[0]) };
 #define CPU_MACS 2.5e9
 
 /*
- * Limits of the relative differences from the table.  On the stand-in the
- * gradients of tsm_tiny, tsn_tiny, tsm_r50 at 2x4x96 and x3d_s at 1x13x40
- * differ by at most 0.0016 in fp32, 0.097 in bf16 and 0.037 in fp16, and the
- * losses by 2e-7, 0.0021 and 0.0003.  The mistakes below change the gradients of
- * the tiny networks by 0.4 to 1.8, and those of the others by 0.07 to 1,100 in
- * fp32.  The cpu back end differs by 4e-5 from its table, also with the
- * instructions of SSE4.1 alone.
+ * Limits of the relative differences from the table.  On an H200 the gradients
+ * of all cases differ by at most 0.0024 in fp32, 0.21 in bf16 and 0.13 in fp16,
+ * and the losses by 2e-7, 0.0021 and 0.0003.  The largest are of resnet50 at
+ * 8x1x224 and i3d_r50 at 1x8x40, whose last norms are of few values.  The
+ * mistakes below change the gradients of the tiny networks by 0.4 to 1.8, and
+ * those of the others by 0.07 to 1,100 in fp32.  The cpu back end differs by
+ * 4e-5 from its table, also with the instructions of SSE4.1 alone.
  */
 static const struct { const char *name; double loss, gradient; } limit[] = {
 	[PRECISION_FP32] = { "fp32", 1e-4, 5e-3 },
-	[PRECISION_BF16] = { "bf16", 1e-2, 0.2 },
-	[PRECISION_FP16] = { "fp16", 2e-3, 0.08 },
+	[PRECISION_BF16] = { "bf16", 1e-2, 0.3 },
+	[PRECISION_FP16] = { "fp16", 2e-3, 0.2 },
 };
 
 /* Mistakes in a network that keep its parameters. */

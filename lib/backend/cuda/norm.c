@@ -143,8 +143,8 @@ cuda_norm_run_sums(const struct cuda_norm_pass *p)
 }
 
 /*
- * Compute the statistics from the sums of this rank, or, if ${unpacks}, from the
- * summed statistics of all ranks.
+ * Compute the statistics from the sums of this rank, or, if ${unpacks}, from
+ * the summed statistics of all ranks.
  */
 static void
 cuda_norm_run_finish(const struct cuda_norm_pass *p, int unpacks)
