@@ -75,7 +75,7 @@ schedule_draw(const struct schedule *s, const char *path)
 		boundary[i] = s->stage[i].epoch_begin;
 	bad = plot_draw(&(struct plot){ .title = title, .note = note, .w = 900,
 	    .h = 720, .x = { "epoch", 0, epochs, 0 }, .rule = boundary,
-	    .rules = s->stages, .panel = panel, .panels = PANELS }, path);
+	    .rules = s->stages, .panel = panel, .panels = PANELS }, 1, path);
 	for (int i = 0; i < PANELS; i++)
 		for (int k = 0; k < panel[i].n; k++)
 			curve_free(&curve[i][k]);

@@ -197,7 +197,7 @@ predict_plot(const struct prediction *p, const struct predict_points *points)
 		panel[k].series = series + k * o->names;
 		panel[k].n = (int)o->names;
 	}
-	bad = plot_draw(&plot, o->plot);
+	bad = plot_draw(&plot, 1, o->plot);
 	free(series);
 	return bad;
 }

@@ -100,18 +100,13 @@ struct plot {
 };
 
 /*
- * plot_draw(p, path):
- * Draw one plot, with a legend inside each panel's label line.
- */
-int plot_draw(const struct plot *p, const char *path);
-
-/*
- * plot_beside(p, n, path):
+ * plot_draw(p, n, path):
  * Draw ${n} plots side by side in one picture, with the title, note, width and
- * height of p[0].  Its legend, the names of the series in the first panel of
- * p[0], is above all of them.
+ * height of p[0].  The legend of one plot is inside the label line of each
+ * panel.  That of several, the names of the series in the first panel of p[0],
+ * is above all of them.
  */
-int plot_beside(const struct plot *p, int n, const char *path);
+int plot_draw(const struct plot *p, int n, const char *path);
 
 /* ---- a confusion matrix ---- */
 

@@ -350,7 +350,7 @@ curves_draw_time(struct curves_picture *p, const char *path)
 	p->plot[0].title = "Training";
 	p->plot[0].w = 1120;
 	p->plot[0].h = 140 + 250 * p->plot[0].panels + 18 * p->plot[0].strips;
-	return plot_beside(p->plot, SIDES, path);
+	return plot_draw(p->plot, SIDES, path);
 }
 
 static int
@@ -368,7 +368,7 @@ curves_draw_batches(struct curves_picture *p, const char *path)
 	plot->h = 400;
 	plot->x = (struct plot_axis){ axis.label, 0, 0, 2 };
 	plot->panel = p->panel[0];
-	return plot_draw(plot, path);
+	return plot_draw(plot, 1, path);
 }
 
 int

@@ -224,7 +224,7 @@ draw_curves(const char *path)
 	}
 	return plot_draw(&(struct plot){ .title = "A title <of it>",
 	    .note = "note", .w = 400, .h = 350, .x = { "epoch", 0, 0, 0 },
-	    .rule = rule, .rules = 2, .panel = panel, .panels = 4 }, path);
+	    .rule = rule, .rules = 2, .panel = panel, .panels = 4 }, 1, path);
 }
 
 /*
@@ -252,7 +252,7 @@ draw_beside(const char *path)
 		.strip_label = "strips", .strip = strip, .strips = 2 },
 		{ .x = { "right", 0, 0, 0 }, .panel = panel, .panels = 1 } };
 
-	return plot_beside(p, 2, path);
+	return plot_draw(p, 2, path);
 }
 
 /*

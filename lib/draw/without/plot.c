@@ -21,14 +21,7 @@ plot_versions(FILE *f)
 }
 
 int
-plot_draw(const struct plot *p, const char *path)
-{
-	(void)p;
-	return plot_ready(path);
-}
-
-int
-plot_beside(const struct plot *p, int n, const char *path)
+plot_draw(const struct plot *p, int n, const char *path)
 {
 	(void)p;
 	(void)n;
