@@ -19,6 +19,7 @@
 #include "ingest/extract_all.h"
 #include "ingest/extract_output.h"
 #include "ingest/extract_settings.h"
+#include "ingest/extract_worker.h"
 #include "media/video.h"
 #include "shard/level.h"
 
@@ -467,6 +468,8 @@ main(int argc, char **argv)
 	int first, result;
 
 	program_start(argv[0]);
+	if (argc == 3 && strcmp(argv[1], EXTRACT_WORKER) == 0)
+		extract_worker_run(argv[2]);
 	threads = cpus();
 	first = options_parse(&command, argc, argv);
 	program_quiet(quiet);

@@ -494,19 +494,6 @@ extract_clean_up(struct extract_work *w)
 		close(w->fd);
 }
 
-/* Fill in what is known before the video is opened. */
-static void
-extract_begin(const struct list_row *row, const struct extract_options *o,
-    struct extraction *x)
-{
-	*x = (struct extraction){ .sample = row->sample };
-	extract_streams(o, &x->streams);
-	x->sample.streams = &x->streams;
-	if (o->flow)
-		x->sample.flow = flow_kind();
-	x->sample.status = "failed";
-}
-
 void
 extract_video(const struct list_row *row, const struct extract_options *o,
     struct extractor *e, struct extraction *x)
@@ -516,7 +503,7 @@ extract_video(const struct list_row *row, const struct extract_options *o,
 	double start = clock_seconds(), cpu = clock_cpu();
 	struct error *before;
 
-	extract_begin(row, o, x);
+	extraction_begin(row, o, x);
 	/* Collect messages in ${x}: extract_all prints them in list order. */
 	before = fail_into(&x->message);
 	if (o->flow && e->flow == NULL)
@@ -556,7 +543,7 @@ extract_probe(const struct list_row *row, const struct extract_options *o,
 		.fd = -1 };
 	struct error *before;
 
-	extract_begin(row, o, x);
+	extraction_begin(row, o, x);
 	before = fail_into(&x->message);
 	if (file_is_dir(row->path))
 		extract_folder(row, o, NULL, x);

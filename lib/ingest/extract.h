@@ -12,6 +12,7 @@
 #include "ingest/list.h"
 #include "media/jpeg.h"
 #include "media/video.h"
+#include "shard/stream.h"
 
 enum extract_format { EXTRACT_JPEG, EXTRACT_PNG };
 enum extract_flow { EXTRACT_NO_FLOW, EXTRACT_TVL1 };
@@ -65,11 +66,7 @@ struct extract_options {
 	const void *need_of;		/* first argument of ${need} */
 };
 
-/*
- * The result of extracting a video or a folder of frames.  extract_child.c
- * sends it to another process, and extract_budget.c replaces its pointers
- * there.
- */
+/* The result of extracting a video or a folder of frames. */
 struct extraction {
 	struct sample sample;		/* the sample of the row, and what was
 					 * stored; status "failed": not decoded;
@@ -102,6 +99,14 @@ struct extraction {
  * Set ${to} to the streams of a sample that ${o} makes.
  */
 void extract_streams(const struct extract_options *o, struct stream_list *to);
+
+/*
+ * extraction_begin(row, o, x):
+ * Fill in what is known before the video of ${row} is opened.  The status is
+ * "failed".
+ */
+void extraction_begin(const struct list_row *row,
+    const struct extract_options *o, struct extraction *x);
 
 /*
  * extraction_item(x, frame, stream):
@@ -159,6 +164,14 @@ void extract_video(const struct list_row *row, const struct extract_options *o,
  */
 void extract_probe(const struct list_row *row, const struct extract_options *o,
     struct extraction *x);
+
+/*
+ * extraction_write(x, s, w, bytes):
+ * Write the sample ${s}, with all frames of ${x}, to ${w}, and add the bytes of
+ * the frames to ${*bytes}.  Return 0, or -1 after a message.
+ */
+int extraction_write(const struct extraction *x, const struct sample *s,
+    struct stream_writer *w, int64_t *bytes);
 
 /* extraction_free(x): Free everything that ${x} owns and leave it empty. */
 void extraction_free(struct extraction *x);

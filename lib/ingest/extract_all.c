@@ -74,24 +74,6 @@ extract_all_report_video(const struct extract_run *r, int i,
 }
 
 static int
-extract_all_write_frames(struct stream_writer *w, struct extraction *x,
-    int64_t *bytes)
-{
-	int streams = x->streams.n;
-
-	for (int k = 0; k < x->sample.frames * streams; k++) {
-		size_t n;
-		const void *data = spool_get(x->frame, extraction_item(x,
-		    k / streams, k % streams), &n, NULL);
-
-		if (data == NULL || stream_frame(w, data, n) != 0)
-			return -1;
-		*bytes += (int64_t)n;
-	}
-	return 0;
-}
-
-static int
 extract_all_write_sample(struct extract_run *r, int i, struct extraction *x)
 {
 	struct sample s = x->sample;
@@ -104,13 +86,11 @@ extract_all_write_sample(struct extract_run *r, int i, struct extraction *x)
 			return -1;
 		s.labels = labels;
 	}
-	bad = stream_begin(r->stream, &s) != 0 ||
-	    extract_all_write_frames(r->stream, x, &r->sum.stored_bytes) != 0 ||
-	    stream_commit(r->stream) != 0;
+	bad = extraction_write(x, &s, r->stream, &r->sum.stored_bytes);
 	if (!bad)
 		tally_add(&r->tally, &s);
 	free(labels);
-	return bad ? -1 : 0;
+	return bad;
 }
 
 static void
@@ -258,12 +238,12 @@ extract_all_item(size_t i, int thread, void *arg)
 {
 	struct extract_all_state *s = arg;
 	struct extraction *x = &s->result[i % s->window];
+	const struct list_row *row = &s->r->list->row[i];
 
 	if (s->pool != NULL)
-		extract_pool_video(s->pool, i, thread, x);
+		extract_pool_video(s->pool, row, thread, x);
 	else
-		extract_video(&s->r->list->row[i], &s->how,
-		    s->extractor[thread], x);
+		extract_video(row, &s->how, s->extractor[thread], x);
 }
 
 int
@@ -280,10 +260,9 @@ extract_all(struct extract_run *r)
 	stopping = 0;
 	s.how.stopped = extract_all_is_stopping;
 	r->sum = (struct report_totals){ .videos = (int64_t)r->list->n };
-	if ((b->cpu > 0 || b->wall > 0 || b->memory > 0) &&
-	    (s.pool = extract_pool_new(r->list, &s.how, b, r->threads,
-	    r->threads / at_once)) == NULL)
-		return -1;
+	if (b->cpu > 0 || b->wall > 0 || b->memory > 0)
+		s.pool = extract_pool_new(&s.how, b, r->threads,
+		    r->threads / at_once);
 	s.window = WINDOW * (size_t)r->threads;
 	s.result = xcalloc(s.window, sizeof(*s.result));
 	s.extractor = xcalloc((size_t)r->threads, sizeof(*s.extractor));

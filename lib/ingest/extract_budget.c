@@ -1,11 +1,12 @@
-/* The parent's side of extraction in child processes. */
+/* The parent's side of extraction by workers. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,42 +14,37 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
-#include "base/forkserver.h"
 #include "base/mem.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "ingest/extract_child.h"
+#include "ingest/extract_worker.h"
+#include "shard/stream.h"
+#include "shard/stream_read.h"
 
 #define Q text_quote
-#define POLL 0.02	/* seconds between two tests of a child's memory */
+#define POLL 0.02	/* seconds between two tests of a worker's memory */
 #define POLL_STOP 0.2	/* seconds between two tests for a stop */
-#define SPOOL (64 << 20)	/* bytes of frames in a child's memory */
+#define SPOOL (64 << 20)	/* bytes of frames in a worker's memory */
+#define BLOCK (1 << 20)	/* bytes of a pipe and of a read */
 
-/* A limit that a child exceeded. */
+/* A limit that a worker exceeded. */
 enum extract_limit { LIMIT_NONE, LIMIT_CPU, LIMIT_WALL, LIMIT_MEMORY,
 	LIMIT_STOP };
 
 struct extract_pool {
-	struct forkserver *server;
-	struct extract_child child;
 	const struct extract_options *how;
+	const struct extract_budget *budget;
+	char *settings;			/* of all workers */
 	struct pool_child {
+		const struct extract_pool *p;
 		pid_t pid;		/* 0: none */
-		int fd;
-		struct buffer bytes;	/* a frame */
+		int rows, samples;	/* to the worker, and from it */
+		struct buffer in;	/* what was read of the samples */
+		size_t at;		/* its first byte not consumed */
+		double deadline;	/* of the row; 0: none */
+		enum extract_limit limit;
 	} *of;				/* [threads] */
 	int threads;
-};
-
-/* The state of one extraction. */
-struct pool_work {
-	struct extract_pool *p;
-	struct pool_child *c;
-	double deadline;		/* 0: none */
-	const char *chunk;		/* [n] of the result, read up to
-					 * ${at} */
-	size_t n, at;
-	enum extract_limit limit;
 };
 
 #define BUDGET_SECONDS 0.01		/* the smallest limit of time */
@@ -104,191 +100,193 @@ extract_budget_parse(const char *text, struct extract_budget *b,
 	return bad;
 }
 
-/* ---- children ---- */
+/* ---- workers ---- */
 
+/* Start a worker.  Return 0, or -1 after a message. */
 static int
-extract_pool_end_child(struct extract_pool *p, struct pool_child *c)
+extract_pool_start(struct pool_child *c)
 {
-	int status;
+	char *argv[] = { (char *)program_name(), (char *)EXTRACT_WORKER,
+		c->p->settings, NULL };
+	posix_spawn_file_actions_t files;
+	int rows[2] = { -1, -1 }, samples[2] = { -1, -1 };
+	int bad = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
+	    rows) != 0 || pipe2(samples, O_CLOEXEC) != 0 ? errno : 0;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, rows[1], STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&files, samples[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addclosefrom_np(&files, 3);
+	if (bad == 0)
+		bad = posix_spawn(&c->pid, "/proc/self/exe", &files, NULL, argv,
+		    environ);
+	posix_spawn_file_actions_destroy(&files);
+	close(rows[1]);
+	close(samples[1]);
+	c->rows = rows[0];
+	c->samples = samples[0];
+	c->in.n = c->at = 0;
+	if (bad == 0)
+		return 0;
+	close(c->rows);
+	close(c->samples);
+	c->pid = 0;
+	errno = bad;
+	return fail_errno("cannot start a process");
+}
+
+/* End the worker, and return its status as waitpid does.  A worker that has
+ * ended by itself keeps its status. */
+static int
+extract_pool_end(struct pool_child *c)
+{
+	int status = 0;
 
 	if (c->pid == 0)
 		return 0;
 	kill(c->pid, SIGKILL);
-	close(c->fd);
-	status = forkserver_wait(p->server, c->pid);
+	close(c->rows);
+	close(c->samples);
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
 	c->pid = 0;
 	return status;
 }
 
-/* Return the resident bytes of process ${pid}, 0 if it has none. */
-static int64_t
-extract_pool_resident(pid_t pid)
+/* Return the limit that the worker exceeds, if any. */
+static enum extract_limit
+extract_pool_limit(const struct pool_child *c, double now)
 {
-	char path[40];
-	long pages = 0;
-	FILE *f;
+	const struct extract_pool *p = c->p;
+	int64_t space;
 
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
-	f = fopen(path, "re");
-	if (f == NULL)
-		return 0;
-	if (fscanf(f, "%*d %ld", &pages) != 1)
-		pages = 0;
-	fclose(f);
-	return (int64_t)pages * sysconf(_SC_PAGESIZE);
+	if (p->how->stopped != NULL && p->how->stopped())
+		return LIMIT_STOP;
+	if (c->deadline > 0 && now >= c->deadline)
+		return LIMIT_WALL;
+	return p->budget->memory > 0 && extract_worker_memory(c->pid,
+	    &space) > p->budget->memory ? LIMIT_MEMORY : LIMIT_NONE;
 }
 
 /*
- * Wait until the child's socket is readable.  Return 0, or -1 and set w->limit
- * if a limit is exceeded or the run stops.
+ * Wait until samples can be read.  Return 0, or -1 and set c->limit if a limit
+ * is exceeded or the run stops.
  */
 static int
-extract_pool_await(struct pool_work *w)
+extract_pool_await(struct pool_child *c)
 {
-	const struct extract_budget *b = &w->p->child.budget;
-	struct pollfd f = { .fd = w->c->fd, .events = POLLIN };
+	struct pollfd f = { .fd = c->samples, .events = POLLIN };
+	double step = c->p->budget->memory > 0 ? POLL : POLL_STOP;
 
 	for (;;) {
 		double now = clock_seconds();
-		double step = b->memory > 0 ? POLL : POLL_STOP;
 
-		if (w->p->how->stopped != NULL && w->p->how->stopped())
-			w->limit = LIMIT_STOP;
-		else if (w->deadline > 0 && now >= w->deadline)
-			w->limit = LIMIT_WALL;
-		else if (b->memory > 0 &&
-		    extract_pool_resident(w->c->pid) > b->memory)
-			w->limit = LIMIT_MEMORY;
-		if (w->limit != LIMIT_NONE)
+		if ((c->limit = extract_pool_limit(c, now)) != LIMIT_NONE)
 			return -1;
-		if (w->deadline > 0 && w->deadline - now < step)
-			step = w->deadline - now;
+		if (c->deadline > 0 && c->deadline - now < step)
+			step = c->deadline - now;
 		if (poll(&f, 1, (int)(step * 1e3) + 1) > 0)
 			return 0;
 	}
 }
 
-/* Let the child fill the next chunk, and wait for it.  Return 0, or -1 if a
- * limit is exceeded or the child has ended. */
-static int
-extract_pool_next(struct pool_work *w)
+/* ---- samples ---- */
+
+/*
+ * Return the next ${n} bytes of the samples, valid until the next call, or NULL
+ * if a limit is exceeded or the worker has ended.
+ */
+static const char *
+extract_pool_read(struct pool_child *c, size_t n)
 {
-	size_t n;
+	struct buffer *b = &c->in;
 
-	if (w->n > 0 && send(w->c->fd, "", 1, MSG_NOSIGNAL) != 1)
-		return -1;
-	if (extract_pool_await(w) != 0 || recv(w->c->fd, &n, sizeof(n), 0) !=
-	    (ssize_t)sizeof(n) || n == 0 || n > EXTRACT_CHUNK)
-		return -1;
-	w->n = n;
-	w->at = 0;
-	return 0;
-}
-
-/* Read ${n} bytes of the result.  Return 0, or -1 as extract_pool_next. */
-static int
-extract_pool_read(struct pool_work *w, void *to, size_t n)
-{
-	for (char *p = to; n > 0;) {
-		size_t part = w->n - w->at;
-
-		if (part == 0) {
-			if (extract_pool_next(w) != 0)
-				return -1;
-			continue;
-		}
-		part = n < part ? n : part;
-		memcpy(p, w->chunk + w->at, part);
-		w->at += part;
-		p += part;
-		n -= part;
+	if (b->n - c->at < n && c->at > 0) {
+		b->n -= c->at;
+		memmove(b->data, b->data + c->at, b->n);
+		c->at = 0;
 	}
-	return 0;
-}
+	while (b->n - c->at < n) {
+		ssize_t got;
 
-/* ---- results ---- */
-
-static int
-extract_pool_read_frames(struct pool_work *w, struct extraction *x,
-    size_t items)
-{
-	size_t *size = xcalloc(items, sizeof(*size));
-	struct buffer *b = &w->c->bytes;
-	int result = extract_pool_read(w, size, items * sizeof(*size));
-
-	x->frame = spool_new(w->p->how->memory, items);
-	for (size_t k = 0; k < items && result == 0; k++) {
-		if (size[k] > INT32_MAX) {
-			result = -1;
-			break;
-		}
-		/* Most frames are whole in a chunk, and need no other copy. */
-		if (w->n - w->at >= size[k]) {
-			result = spool_add(x->frame, w->chunk + w->at, size[k]);
-			w->at += size[k];
-			continue;
-		}
-		b->n = 0;
-		buffer_reserve(b, size[k]);
-		result = extract_pool_read(w, b->data, size[k]);
-		if (result == 0)
-			result = spool_add(x->frame, b->data, size[k]);
+		buffer_reserve(b, BLOCK);
+		if (extract_pool_await(c) != 0 || (got = read(c->samples,
+		    b->data + b->n, BLOCK)) <= 0)
+			return NULL;
+		b->n += (size_t)got;
 	}
-	free(size);
-	return result;
+	c->at += n;
+	return b->data + (c->at - n);
 }
 
-/* Read the result of ${row} into ${x}.  Return 0, or -1, and then ${x} may have
- * parts of it. */
-static int
-extract_pool_receive(struct pool_work *w, const struct list_row *row,
-    struct extraction *x)
+/* Read the next member of the samples into ${m}, and return its data as
+ * extract_pool_read does.  Its kind is MEMBER_END for STREAM_RESULT. */
+static const char *
+extract_pool_member(struct pool_child *c, struct stream_member *m)
 {
-	struct extract_result r;
-	uint32_t *time = NULL;
-	size_t frames;
+	const char *p = extract_pool_read(c, USTAR_BLOCK);
+	char name[USTAR_NAME + 1];
 
-	if (extract_pool_read(w, &r, sizeof(r)) != 0)
-		return -1;
-	frames = (size_t)r.x.sample.frames;
-	if (r.status < 0 || r.status >= EXTRACT_STATUSES ||
-	    frames > FRAME_MAX || r.items > FRAME_MAX * STREAM_MAX ||
-	    (r.times != 0 && r.times != frames) ||
-	    (r.places != 0 && r.places != frames))
-		return -1;
-	*x = r.x;
-	x->frame = NULL;
-	x->frame_item = NULL;
-	x->sample.key = row->sample.key;
-	x->sample.source = row->sample.source;
-	x->sample.labels = row->sample.labels;
-	x->sample.streams = &x->streams;
-	x->sample.status = extract_statuses[r.status];
-	x->sample.time = NULL;
-	if (r.times > 0)
-		x->sample.time = time = xcalloc(r.times, sizeof(*time));
-	if (r.places > 0)
-		x->frame_item = xcalloc(r.places, sizeof(*x->frame_item));
-	if (extract_pool_read(w, time, r.times * sizeof(*time)) != 0 ||
-	    extract_pool_read(w, x->frame_item, r.places *
-	    sizeof(*x->frame_item)) != 0)
-		return -1;
-	return r.x.frame == NULL ? 0 : extract_pool_read_frames(w, x, r.items);
+	if (p == NULL || ustar_read((const unsigned char *)p, name,
+	    &m->size) != 0 || m->size > INT32_MAX)
+		return NULL;
+	m->kind = MEMBER_END;
+	if (strcmp(name, STREAM_RESULT) != 0 && (stream_member_name(name,
+	    m) != NULL || m->kind == MEMBER_END))
+		return NULL;
+	return extract_pool_read(c, m->size + ustar_padding(m->size));
 }
 
-/* Describe how the child of ${w} ended. */
+/*
+ * Read the sample and the result of a row into ${x}.  Return 0, or -1, and then
+ * ${x} may have parts of them.
+ */
+static int
+extract_pool_receive(struct pool_child *c, struct extraction *x)
+{
+	struct stream_member m;
+	struct error ignored = { "" };
+	struct sample *s = NULL;
+	const char *data;
+	int bad = 0;
+
+	x->frame = spool_new(c->p->how->memory, 0);
+	while (!bad && (data = extract_pool_member(c, &m)) != NULL &&
+	    m.kind != MEMBER_END) {
+		if (m.kind == MEMBER_FRAME)
+			bad = spool_add(x->frame, data, m.size) != 0;
+		else if (s == NULL)
+			s = sample_read("", data, m.size, NULL, &ignored);
+	}
+	bad = bad || data == NULL || extract_worker_result(data, m.size,
+	    x) != 0 || x->kept != (s != NULL) || (x->kept &&
+	    (x->sample.frames != s->frames || spool_count(x->frame) !=
+	    (size_t)s->frames * (size_t)x->streams.n));
+	if (!bad && s != NULL) {	/* the result has no times */
+		x->sample.time = s->time;
+		s->time = NULL;
+	}
+	sample_free(s);
+	if (!bad && !x->kept) {
+		spool_free(x->frame);
+		x->frame = NULL;
+	}
+	return bad ? -1 : 0;
+}
+
+/* Report how the worker ended. */
 static void
-extract_pool_explain(const struct pool_work *w, const char *path, int status)
+extract_pool_explain(const struct pool_child *c, const char *path, int status)
 {
-	const struct extract_budget *b = &w->p->child.budget;
-	enum extract_limit limit = w->limit;
+	const struct extract_budget *b = c->p->budget;
+	enum extract_limit limit = c->limit;
 	char size[32];
 
 	if (limit == LIMIT_NONE && WIFSIGNALED(status) &&
 	    WTERMSIG(status) == SIGPROF)
 		limit = LIMIT_CPU;
 	if (limit == LIMIT_NONE && WIFEXITED(status) && b->memory > 0 &&
-	    WEXITSTATUS(status) == EXTRACT_CHILD_NO_MEMORY)
+	    WEXITSTATUS(status) == EXIT_FAILED)
 		limit = LIMIT_MEMORY;
 	if (limit == LIMIT_CPU)
 		fail("%s: cpu budget %gs exhausted (--budget)", Q(path),
@@ -301,57 +299,44 @@ extract_pool_explain(const struct pool_work *w, const char *path, int status)
 		    text_bytes(size, (double)b->memory));
 	else if (limit == LIMIT_STOP)
 		fail("%s: stopped", Q(path));
-	else if (status == -1)
-		fail("%s: the process that starts the decoders was killed, "
-		    "as by a lack of memory", Q(path));
 	else if (WIFSIGNALED(status))
 		fail("%s: the decoder crashed: signal %d (%s)", Q(path),
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) == EXTRACT_CHILD_NOT_SENT)
-		fail("%s: cannot read its spooled frames back", Q(path));
 	else
-		fail("%s: the decoding process ended with status %d", Q(path),
-		    WEXITSTATUS(status));
+		fail("%s: the decoding process ended with status %d",
+		    Q(path), WEXITSTATUS(status));
 }
 
 void
-extract_pool_video(struct extract_pool *p, size_t i, int thread,
-    struct extraction *x)
+extract_pool_video(struct extract_pool *p, const struct list_row *row,
+    int thread, struct extraction *x)
 {
-	struct pool_work w = { .p = p, .c = &p->of[thread],
-		.chunk = p->child.shared + (size_t)thread * EXTRACT_CHUNK };
-	const struct extract_request q = { i, thread };
-	const struct list_row *row = &p->child.l->row[i];
+	struct pool_child *c = &p->of[thread];
 	double start = clock_seconds();
-	struct error *before, message = { "" };
-	int sent;
+	struct error message = { "" }, *before = fail_into(&message);
+	struct buffer text = { 0 };
+	int started = c->pid != 0 || extract_pool_start(c) == 0, bad;
 
-	before = fail_into(&message);
-	*x = (struct extraction){ 0 };
-	if (w.c->pid == 0 && (w.c->pid = forkserver_start(p->server,
-	    &w.c->fd)) < 0)
-		w.c->pid = 0;
-	w.deadline = p->child.budget.wall > 0 ? start + p->child.budget.wall :
-	    0;
-	sent = w.c->pid > 0 && send(w.c->fd, &q, sizeof(q), MSG_NOSIGNAL) ==
-	    (ssize_t)sizeof(q);
-	if (!sent || extract_pool_receive(&w, row, x) != 0) {
-		int status, lost;
+	extraction_begin(row, p->how, x);
+	extract_worker_row(&text, row);
+	c->limit = LIMIT_NONE;
+	c->deadline = p->budget->wall > 0 ? start + p->budget->wall : 0;
+	bad = !started || send(c->rows, text.data, text.n, MSG_NOSIGNAL) !=
+	    (ssize_t)text.n || extract_pool_receive(c, x) != 0;
+	buffer_free(&text);
+	if (!bad && !x->kept && p->budget->memory > 0 &&
+	    strstr(x->message.text, "out of memory") != NULL) {
+		c->limit = LIMIT_MEMORY;
+		bad = 1;
+	}
+	if (bad) {
+		int status = extract_pool_end(c), lost = !started ||
+		    (x->frame != NULL && spool_failed(x->frame));
 
-		/* A child that has ended by itself keeps its status. */
-		lost = w.c->pid == 0;
-		status = extract_pool_end_child(p, w.c);
-		lost |= status == -1 && w.limit == LIMIT_NONE;
-		lost |= WIFEXITED(status) &&
-		    WEXITSTATUS(status) == EXTRACT_CHILD_NOT_SENT;
-		lost |= x->frame != NULL && spool_failed(x->frame);
 		if (message.text[0] == '\0')
-			extract_pool_explain(&w, row->path, status);
+			extract_pool_explain(c, row->path, status);
 		extraction_free(x);
-		x->sample = row->sample;
-		extract_streams(p->how, &x->streams);
-		x->sample.streams = &x->streams;
-		x->sample.status = "failed";
+		extraction_begin(row, p->how, x);
 		x->message = message;
 		x->lost = lost;
 	}
@@ -360,28 +345,22 @@ extract_pool_video(struct extract_pool *p, size_t i, int thread,
 }
 
 struct extract_pool *
-extract_pool_new(const struct list *l, const struct extract_options *o,
+extract_pool_new(const struct extract_options *o,
     const struct extract_budget *b, int threads, int flow_threads)
 {
 	struct extract_pool *p = xcalloc(1, sizeof(*p));
 	size_t spool = o->memory->limit / (size_t)threads;
+	struct extract_worker w = { .how = *o, .budget = *b,
+		.flow_threads = flow_threads, .parent = getpid(),
+		.spool = (int64_t)(spool < SPOOL ? spool : SPOOL) };
 
 	p->how = o;
+	p->budget = b;
+	p->settings = extract_worker_settings(&w);
 	p->threads = threads;
-	p->child = (struct extract_child){ .l = l, .how = *o, .budget = *b,
-		.flow_threads = flow_threads, .spool = spool < SPOOL ? spool :
-		SPOOL };
 	p->of = xcalloc((size_t)threads, sizeof(*p->of));
-	p->child.shared = mmap(NULL, (size_t)threads * EXTRACT_CHUNK,
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (p->child.shared == MAP_FAILED)
-		die(EXIT_FAILED, "out of memory: %zu bytes wanted",
-		    (size_t)threads * EXTRACT_CHUNK);
-	p->server = forkserver_new(extract_child_run, &p->child);
-	if (p->server == NULL) {
-		extract_pool_free(p);
-		return NULL;
-	}
+	for (int t = 0; t < threads; t++)
+		p->of[t].p = p;
 	return p;
 }
 
@@ -391,11 +370,10 @@ extract_pool_free(struct extract_pool *p)
 	if (p == NULL)
 		return;
 	for (int t = 0; t < p->threads; t++) {
-		extract_pool_end_child(p, &p->of[t]);
-		buffer_free(&p->of[t].bytes);
+		extract_pool_end(&p->of[t]);
+		buffer_free(&p->of[t].in);
 	}
-	forkserver_free(p->server);
-	munmap(p->child.shared, (size_t)p->threads * EXTRACT_CHUNK);
+	free(p->settings);
 	free(p->of);
 	free(p);
 }

@@ -4,16 +4,16 @@
 #include "ingest/extract.h"
 
 /*
- * Extraction in child processes with limits, so that a crash, a loop or a
- * growing decoder costs one video.  Each thread of the caller has one child,
- * which is used for its next video if it survives, and replaced if not.  The
- * result is that of extract_video.
+ * Extraction by worker processes with limits (ingest/extract_worker.h), so that
+ * a crash, a loop or a growing decoder costs one video.  Each thread of the
+ * caller has one worker, which is used for its next video if it survives, and
+ * replaced if not.  The result is that of extract_video.
  */
 
 /* The limits of a video; 0: none. */
 struct extract_budget {
 	double cpu, wall;		/* seconds */
-	int64_t memory;			/* resident bytes of the child */
+	int64_t memory;			/* resident bytes of the worker */
 };
 
 /*
@@ -28,30 +28,29 @@ int extract_budget_parse(const char *text, struct extract_budget *b,
 struct extract_pool;
 
 /*
- * extract_pool_new(l, o, b, threads, flow_threads):
- * Return a pool of ${threads} children that extract rows of ${l} as ${o} says,
- * each with ${flow_threads} threads for optical flow, or NULL after a message.
- * Call it before other threads exist.  ${l} and ${o}
- * must not change; o->stopped is polled in the caller's process.
- * extract_pool_free frees it.
+ * extract_pool_new(o, b, threads, flow_threads):
+ * Return a pool of ${threads} workers that extract as ${o} says, each with
+ * ${flow_threads} threads for optical flow.  They are started when they are
+ * needed.  ${o} and ${b} must not change; o->stopped is polled in the caller's
+ * process, and o->command and o->need must be NULL.  extract_pool_free frees
+ * it.
  */
-struct extract_pool *extract_pool_new(const struct list *l,
-    const struct extract_options *o, const struct extract_budget *b,
-    int threads, int flow_threads);
+struct extract_pool *extract_pool_new(const struct extract_options *o,
+    const struct extract_budget *b, int threads, int flow_threads);
 
 /*
- * extract_pool_video(p, i, thread, x):
- * Do what extract_video does for row ${i}, in the child of ${thread}.  If the
- * child ends or exceeds a limit, x->message names the signal or the limit.
- * x->lost is 1 if there is no child, so that no other video can be decoded, or
- * if the frames could not be spooled or read back.
+ * extract_pool_video(p, row, thread, x):
+ * Do what extract_video does for ${row}, in the worker of ${thread}.  If the
+ * worker ends or exceeds a limit, x->message names the signal or the limit.
+ * x->lost is 1 if no worker can be started, or if the frames could not be
+ * spooled or read back.
  */
-void extract_pool_video(struct extract_pool *p, size_t i, int thread,
-    struct extraction *x);
+void extract_pool_video(struct extract_pool *p, const struct list_row *row,
+    int thread, struct extraction *x);
 
 /*
  * extract_pool_free(p):
- * End all children and wait for them.  No thread may be in extract_pool_video.
+ * End all workers and wait for them.  No thread may be in extract_pool_video.
  * NULL does nothing.
  */
 void extract_pool_free(struct extract_pool *p);

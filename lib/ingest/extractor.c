@@ -83,6 +83,18 @@ extract_add_frame(const struct extract_options *o, struct extractor *e,
 	return bad ? -1 : 0;
 }
 
+void
+extraction_begin(const struct list_row *row, const struct extract_options *o,
+    struct extraction *x)
+{
+	*x = (struct extraction){ .sample = row->sample };
+	extract_streams(o, &x->streams);
+	x->sample.streams = &x->streams;
+	if (o->flow)
+		x->sample.flow = flow_kind();
+	x->sample.status = "failed";
+}
+
 size_t
 extraction_item(const struct extraction *x, int frame, int stream)
 {
@@ -90,6 +102,26 @@ extraction_item(const struct extraction *x, int frame, int stream)
 	    (size_t)frame * (size_t)x->streams.n;
 
 	return first + (size_t)stream;
+}
+
+int
+extraction_write(const struct extraction *x, const struct sample *s,
+    struct stream_writer *w, int64_t *bytes)
+{
+	int streams = x->streams.n;
+
+	if (stream_begin(w, s) != 0)
+		return -1;
+	for (int k = 0; k < s->frames * streams; k++) {
+		size_t n;
+		const void *data = spool_get(x->frame, extraction_item(x,
+		    k / streams, k % streams), &n, NULL);
+
+		if (data == NULL || stream_frame(w, data, n) != 0)
+			return -1;
+		*bytes += (int64_t)n;
+	}
+	return stream_commit(w);
 }
 
 void

@@ -183,6 +183,13 @@ out:
 	return result;
 }
 
+int
+stream_result(struct stream_writer *w, const char *text)
+{
+	return stream_put_member(w, STREAM_RESULT, text, strlen(text)) == 0 ?
+	    stream_flush(w) : -1;
+}
+
 uint64_t
 stream_written(const struct stream_writer *w)
 {

@@ -17,6 +17,7 @@
  * files. */
 #define STREAM_HEAD "__vt__/.head"
 #define STREAM_END "__vt__/.end"
+#define STREAM_RESULT "__vt__/.result"	/* to vt-extract only */
 #define STREAM_FAILED "failed"		/* a status: the writer gave up */
 
 struct stream_writer;
@@ -57,6 +58,14 @@ int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
 int stream_begin(struct stream_writer *w, const struct sample *s);
 int stream_frame(struct stream_writer *w, const void *data, size_t n);
 int stream_commit(struct stream_writer *w);
+
+/*
+ * stream_result(w, text):
+ * Write STREAM_RESULT, the JSON ${text} that follows the sample of a row or
+ * replaces it (ingest/extract_worker.h).  Flush it.  Return 0, or -1 after a
+ * message.
+ */
+int stream_result(struct stream_writer *w, const char *text);
 
 /*
  * stream_written(w):

@@ -38,3 +38,21 @@ ustar_header(unsigned char header[USTAR_BLOCK], const char *name, uint64_t size)
 	ustar_octal(header + 148, 6, sum);
 	header[154] = '\0';
 }
+
+int
+ustar_read(const unsigned char header[USTAR_BLOCK], char name[USTAR_NAME + 1],
+    uint64_t *size)
+{
+	unsigned char again[USTAR_BLOCK];
+	uint64_t n = 0;
+
+	memcpy(name, header, USTAR_NAME);
+	name[USTAR_NAME] = '\0';
+	for (int i = 124; i < 135; i++)
+		n = n << 3 | (header[i] & 7);
+	if (*name == '\0')
+		return -1;
+	ustar_header(again, name, n);
+	*size = n;
+	return memcmp(again, header, USTAR_BLOCK) == 0 ? 0 : -1;
+}

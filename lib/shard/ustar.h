@@ -22,6 +22,14 @@ void ustar_header(unsigned char header[USTAR_BLOCK], const char *name,
     uint64_t size);
 
 /*
+ * ustar_read(header, name, size):
+ * Set the name and the size of a header that ustar_header has written.  Return
+ * 0, or -1 without a message for any other header.
+ */
+int ustar_read(const unsigned char header[USTAR_BLOCK],
+    char name[USTAR_NAME + 1], uint64_t *size);
+
+/*
  * ustar_padding(size):
  * Return the number of zero bytes after ${size} bytes of data.
  */

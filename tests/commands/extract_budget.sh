@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/run: weight 50
 # vt-extract --budget: a decoder that crashes, loops, sleeps or grows costs one
-# video, the other bytes are those without a budget, and no child survives.
+# video, the other bytes are those without a budget, and no worker survives.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 videos_begin
@@ -39,6 +39,9 @@ both "truncated and missing videos" --root="$V" --on-error=skip "$V"/*.avi "$V/g
 both "kept truncated videos" --root="$V" --allow-truncated --max-damage=99 "$V/cut.avi" "$V/a1.avi"
 both "repeated frames" --root="$V" --fps=60 "$V"/a[123].avi
 both "levels" --root="$V" --levels=128,64,32 "$V"/a[123].avi
+both "sizes and limits" --root="$V" --on-error=skip --size=48x64 --quality=50 --max-frames=60 --strict-rate "$V"/a[123].avi "$V/vfr.mkv"
+both "enlarged frames" --root="$V" --on-error=skip --short-side=300 --enlarge --max-pixels=10000 "$V/a1.avi" "$V/vfr.mkv"
+both "flow" --root="$V" --flow=tvl1 --rgb --short-side=64 "$V/vfr.mkv"
 both "a folder of frames" --root="$V" --short-side=100 "$V/frames" "$V/a1.avi"
 both "frames in the spool's file" --root="$V" --spool-memory=1M --format=png "$V"/a[12].avi
 C=$SHARED/data/clips
@@ -97,7 +100,7 @@ cpu:60s, "" \(wanted cpu:TIME
 = "" \(wanted cpu:TIME
 BUDGETS
 
-# ---- no child survives ----
+# ---- no worker survives ----
 
 # alive: print the processes that run $T/run/vt-extract, but not zombies.
 mkdir "$T/run"
@@ -121,23 +124,23 @@ for s in TERM KILL INT HUP; do
 	env --default-signal=INT "$T/run/vt-extract" -q -j3 --budget=cpu:60s --root="$V" "$V/loop.avi" "$V/sleep.avi" "$V/a1.avi" >"$T/null" &
 	pid=$!
 	k=0
-	while [ "$(alive | wc -l)" -lt 4 ] && [ $k -lt 100 ]; do
+	while [ "$(alive | wc -l)" -lt 3 ] && [ $k -lt 100 ]; do
 		sleep 0.1
 		k=$((k + 1))
 	done
-	check_same "before SIG$s there are the program, its server and children" yes \
-		"$([ "$(alive | wc -l)" -ge 4 ] && echo yes || alive)"
+	check_same "before SIG$s there are the program and its workers" yes \
+		"$([ "$(alive | wc -l)" -ge 3 ] && echo yes || alive)"
 	kill -s $s $pid
 	got=0
 	wait $pid 2>/dev/null || got=$?
 	check_same "SIG$s ends the program by this signal" "$(kill -l $got)" "$s"
-	gone "SIG$s leaves no child"
+	gone "SIG$s leaves no worker"
 done
-# The server is the child of the program, and its children are the decoders.
-"$T/run/vt-extract" -j2 --on-error=skip --budget=cpu:60s --root="$V" "$V/sleep.avi" "$V/a1.avi" "$V/a2.avi" -o "$T/lost.tar" 2>"$T/err" &
+# A killed worker costs its video.
+"$T/run/vt-extract" -j1 --on-error=skip --budget=cpu:60s --root="$V" "$V/sleep.avi" "$V/a1.avi" "$V/a2.avi" -o "$T/lost.tar" 2>"$T/err" &
 pid=$!
 k=0
-while [ "$(alive | wc -l)" -lt 3 ] && [ $k -lt 100 ]; do
+while [ "$(alive | wc -l)" -lt 2 ] && [ $k -lt 100 ]; do
 	sleep 0.1
 	k=$((k + 1))
 done
@@ -146,9 +149,11 @@ for p in $(alive); do
 done
 got=0
 wait $pid || got=$?
-check_same "a killed server ends the run, which skips no intact video" "1 1" "$got $(grep -c . "$T/err")"
-check_says "a killed server: the message" 'error: .*sleep.avi: the process that starts the decoders was killed'
-check "a killed server: the output has no name" [ ! -e "$T/lost.tar" ]
+check_same "a killed worker costs one video of three" "3 75" "$got $(tar tf "$T/lost.tar" | grep -c '\.jpg$')"
+check_says "a killed worker: the message" 'warning: skipped: .*sleep.avi: the decoder crashed: signal 9 \(Killed\)'
+check_exit "without a process, the run ends and skips no intact video" 1 \
+	sh -c "exec >'$T/null'; ulimit -n 5; exec vt-extract -j1 --on-error=skip --budget=cpu:60s '$V/a1.avi' '$V/a2.avi'"
+check_says "without a process: the message" 'error: cannot start a process: Too many open files'
 check_exit "a whole run" 0 "$T/run/vt-extract" -j3 --budget=cpu:60s --root="$V" "$V"/a*.avi -o "$T/whole.tar"
-check_same "a whole run leaves no child" "" "$(alive)"
+check_same "a whole run leaves no worker" "" "$(alive)"
 plan

@@ -112,12 +112,17 @@ static void
 test_header(void)
 {
 	unsigned char h[USTAR_BLOCK];
-	char text[33];
+	char text[33], name[USTAR_NAME + 1];
+	uint64_t size;
 
 	ustar_header(h, "run/v_000.000000.jpg", 700);
 	is_text(hash128_text(hash128(h, sizeof(h)), text),
 	    "a5d918eb0baaa051e92eccadf29bb688",
 	    "the header of golden.tar's first member");
+	is(ustar_read(h, name, &size) == 0 && strcmp(name,
+	    "run/v_000.000000.jpg") == 0 && size == 700, 1, "it is read");
+	h[130] = '8';
+	is(ustar_read(h, name, &size), -1, "a wrong digit is an error");
 }
 
 /* Write a stream of two samples. */
