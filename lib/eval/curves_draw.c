@@ -61,42 +61,45 @@ curves_largest(const struct curves *c, int of)
 
 /*
  * Return series ${of} of curve ${i}.  A long log has more points than the
- * picture has pixels, and would show only noise: replace each ${every} points
- * by their mean, as a log line itself is the mean of its steps.
+ * picture has pixels, and would show only noise: replace groups of points by
+ * their means, as a log line itself is the mean of its steps.  Accuracies are
+ * in percent, and few enough to show all.  Validation losses have dots, so they
+ * are few.
  */
 static struct plot_series
 curves_series(struct curves_picture *p, size_t i, int of,
-    const struct curves_axis *axis, size_t every)
+    const struct curves_axis *axis)
 {
 	const struct curves_line *l = &p->c->line[i];
+	int accuracy = of == p->c->accuracy;
+	int batches = p->c->over == CURVES_OVER_BATCH;
+	int band = l->runs > 1 || batches;
 	size_t n;
 	const struct curves_point *at = curves_points(p->c, i, of, &n);
+	size_t every = accuracy ? 1 : n / (of == HISTORY_LOSS ? MAX : MARKS) +
+	    1;
 	size_t groups = (n + every - 1) / every;
 	double *x = curves_alloc(p, 4 * groups, sizeof(*x)), *y = x + groups;
 	double *low = y + groups, *high = low + groups;
-	int batches = p->c->over == CURVES_OVER_BATCH;
-	int band = l->runs > 1 || batches;
 
 	for (size_t m = 0; m < n; m++) {
+		const double *v = at[m].v;
 		size_t k = m / every, left = n - k * every;
-		/* Accuracies are in percent. */
-		double part = (of == p->c->accuracy ? 100. : 1.) /
+		double part = (accuracy ? 100. : 1.) /
 		    (double)(left < every ? left : every);
-		double value = at[m].v[CURVES_VALUE];
-		double error = at[m].v[CURVES_RUNS] > 1 ?
-		    at[m].v[CURVES_ERROR] : 0;
+		double error = v[CURVES_RUNS] > 1 ? v[CURVES_ERROR] : 0;
 
 		/* A group is drawn at its last point. */
-		x[k] = at[m].v[axis->x] / axis->unit;
-		y[k] += part * value;
-		low[k] += part * (value - error);
-		high[k] += part * (value + error);
+		x[k] = v[axis->x] / axis->unit;
+		y[k] += part * v[CURVES_VALUE];
+		low[k] += part * (v[CURVES_VALUE] - error);
+		high[k] += part * (v[CURVES_VALUE] + error);
 	}
 	return (struct plot_series){ .name = of == HISTORY_VAL_LOSS ? NULL :
 		l->name, .n = (int)groups, .x = x, .y = y, .style = (int)i,
 		.low = band ? low : NULL, .high = band ? high : NULL,
-		.marks = of == HISTORY_VAL_LOSS || (of == p->c->accuracy &&
-		(batches || curves_largest(p->c, of) <= MARKS)) };
+		.marks = of == HISTORY_VAL_LOSS || (accuracy && (batches ||
+		curves_largest(p->c, of) <= MARKS)) };
 }
 
 /* Add a panel with the series ${of} of all curves; losses with those of
@@ -105,29 +108,17 @@ static void
 curves_add_panel(struct curves_picture *p, int side, int of, const char *label,
     const struct curves_axis *axis)
 {
-	const struct curves *c = p->c;
-	struct plot *plot = &p->plot[side];
-	struct plot_panel *panel = &p->panel[side][plot->panels++];
-	struct plot_series *series = curves_alloc(p, 2 * c->n,
-	    sizeof(*series));
-	size_t n;
+	size_t n = p->c->n;
+	struct plot_panel *panel = &p->panel[side][p->plot[side].panels++];
+	struct plot_series *series = curves_alloc(p, 2 * n, sizeof(*series));
+	int both = of == HISTORY_LOSS &&
+	    curves_largest(p->c, HISTORY_VAL_LOSS) > 0;
 
+	for (size_t i = 0; i < (both ? 2 * n : n); i++)
+		series[panel->n++] = curves_series(p, i % n, i < n ? of :
+		    HISTORY_VAL_LOSS, axis);
 	panel->series = series;
-	panel->y.label = label;
-	for (size_t i = 0; i < c->n; i++) {
-		curves_points(c, i, of, &n);
-		series[panel->n++] = curves_series(p, i, of, axis,
-		    of == HISTORY_LOSS ? n / MAX + 1 : 1);
-	}
-	if (of != HISTORY_LOSS || curves_largest(c, HISTORY_VAL_LOSS) == 0)
-		return;
-	/* Validation losses have dots, so they are few. */
-	panel->y.label = "Training loss; dots: validation loss";
-	for (size_t i = 0; i < c->n; i++) {
-		curves_points(c, i, HISTORY_VAL_LOSS, &n);
-		series[panel->n++] = curves_series(p, i, HISTORY_VAL_LOSS,
-		    axis, n / MARKS + 1);
-	}
+	panel->y.label = both ? "Training loss; dots: validation loss" : label;
 }
 
 /*

@@ -10,13 +10,12 @@
 #include "base/text.h"
 #include "eval/history.h"
 
-/* The state of reading one log. */
+/* The state of reading one line of a log. */
 struct history_reader {
 	struct history *h;
-	int number;			/* number of the line, from 1 */
-	char *what;			/* log and number, for messages */
+	const char *what;		/* log and number, for messages */
 	const struct json *line;
-	int bad;			/* 1: the line is wrong */
+	int bad;			/* -1: the line is wrong */
 };
 
 /*
@@ -34,7 +33,7 @@ history_number(struct history_reader *r, const char *name, int or_null)
 		return x;
 	if (!r->bad && !(or_null && json_is(v, '0')))
 		r->bad = fail("%s: %s %s (wanted a number)", r->what,
-		    v == NULL ? "no" : "not a number:", name) != 0;
+		    v == NULL ? "no" : "not a number:", name);
 	return NAN;
 }
 
@@ -97,7 +96,7 @@ history_on_validation(struct history_reader *r, struct history_point p)
 	}
 }
 
-/* Read a line, which r->line is, of type ${type}. */
+/* Read r->line, of type ${type}. */
 static void
 history_on_line(struct history_reader *r, const char *type)
 {
@@ -109,7 +108,7 @@ history_on_line(struct history_reader *r, const char *type)
 	if (kind < 0)
 		return;
 	if (json_to_int(json_get(r->line, "step"), 0, INT64_MAX, &step) != 0) {
-		r->bad = fail("%s: no step (wanted a number)", r->what) != 0;
+		r->bad = fail("%s: no step (wanted a number)", r->what);
 		return;
 	}
 	p.step = (uint64_t)step;
@@ -124,24 +123,23 @@ history_on_line(struct history_reader *r, const char *type)
 		history_on_validation(r, p);
 }
 
+/* Return 0, or -1 after a message. */
 static int
-history_read_line(struct history_reader *r, const char *text)
+history_read_line(struct history *h, const char *text, int number)
 {
-	struct json *v;
-	const char *type;
+	char *what = xprintf("%s:%d", text_quote(h->log), number);
+	struct json *v = json_parse(what, text, strlen(text));
+	struct history_reader r = { h, what, v, v == NULL ? -1 : 0 };
+	const char *type = json_to_text(json_get(v, "type"));
 
-	r->what = xprintf("%s:%d", text_quote(r->h->log), ++r->number);
-	r->line = v = json_parse(r->what, text, strlen(text));
-	if (v == NULL)
-		r->bad = 1;
-	else if ((type = json_to_text(json_get(v, "type"))) == NULL)
-		r->bad = fail("%s: no type (wanted a line of a log of "
-		    "vt-train)", r->what) != 0;
-	else
-		history_on_line(r, type);
+	if (type != NULL)
+		history_on_line(&r, type);
+	else if (v != NULL)
+		r.bad = fail("%s: no type (wanted a line of a log of "
+		    "vt-train)", what);
 	json_free(v);
-	free(r->what);
-	return r->bad ? -1 : 0;
+	free(what);
+	return r.bad;
 }
 
 /*
@@ -177,13 +175,13 @@ history_place_validations(const struct history_series *steps,
 static int
 history_read_lines(struct history *h, char *text)
 {
-	struct history_reader r = { .h = h };
+	int number = 0;
 	char *next;
 
 	for (char *line = text; (next = strchr(line, '\n')) != NULL;
 	    line = next) {
 		*next++ = '\0';
-		if (history_read_line(&r, line) != 0)
+		if (history_read_line(h, line, ++number) != 0)
 			return -1;
 	}
 	for (int i = HISTORY_TOP1; i < HISTORY_SERIES; i++)
