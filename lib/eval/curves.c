@@ -111,24 +111,23 @@ curves_shorten_names(struct curves *c)
 	int same = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		char *path = xstrdup(c->line[i].name);
-		size_t n = strlen(path);
+		const char *full = c->line[i].name;
+		size_t end = strlen(full), from;
 
-		while (n > 1 && path[n - 1] == '/')
-			path[--n] = '\0';
-		name[i] = xstrdup(path_base(path));
-		free(path);
+		while (end > 1 && full[end - 1] == '/')
+			end--;
+		for (from = end; from > 0 && full[from - 1] != '/'; )
+			from--;
+		name[i] = xstrndup(full + from, end - from);
 		for (size_t k = 0; k < i; k++)
 			same |= strcmp(name[i], name[k]) == 0;
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		char *old = c->line[i].name;
+		int shorten = !same && !c->line[i].named;
 
-		if (!same && !c->line[i].named) {
+		free(shorten ? c->line[i].name : name[i]);
+		if (shorten)
 			c->line[i].name = name[i];
-			name[i] = old;
-		}
-		free(name[i]);
 	}
 	free(name);
 }
@@ -193,22 +192,20 @@ curves_free(struct curves *c)
 /* ---- the table as text ---- */
 
 /* Columns that are not numbers. */
-enum { CURVES_NAME = CURVES_NUMBERS, CURVES_SERIES, CURVES_CELLS, CURVES_END };
+enum { CURVES_NAME = CURVES_NUMBERS, CURVES_SERIES, CURVES_CELLS };
 
-static const char *const curves_heads[] = { [CURVES_EPOCH] = "epoch",
-	[CURVES_SECONDS] = "seconds", [CURVES_STEPS] = "steps",
-	[CURVES_LR] = "lr", [CURVES_BATCH] = "batch", [CURVES_VALUE] = "value",
-	[CURVES_ERROR] = "error", [CURVES_RUNS] = "runs",
-	[CURVES_NAME] = "#curve", [CURVES_SERIES] = "series",
-	[CURVES_CELLS] = "cells" };
-
-/* The columns over time, and over the batch. */
-static const int curves_columns[][10] = {
-	{ CURVES_NAME, CURVES_SERIES, CURVES_EPOCH, CURVES_SECONDS,
-	    CURVES_VALUE, CURVES_ERROR, CURVES_RUNS, CURVES_CELLS, CURVES_END },
-	{ CURVES_NAME, CURVES_BATCH, CURVES_LR, CURVES_STEPS, CURVES_SECONDS,
-	    CURVES_SERIES, CURVES_VALUE, CURVES_ERROR, CURVES_RUNS,
-	    CURVES_END } };
+/* The columns over time, and over the batch; a NULL head ends them. */
+static const struct curves_column { const char *head; int what; }
+    curves_columns[][10] = { {
+	{ "#curve", CURVES_NAME }, { "series", CURVES_SERIES },
+	{ "epoch", CURVES_EPOCH }, { "seconds", CURVES_SECONDS },
+	{ "value", CURVES_VALUE }, { "error", CURVES_ERROR },
+	{ "runs", CURVES_RUNS }, { "cells", CURVES_CELLS } }, {
+	{ "#curve", CURVES_NAME }, { "batch", CURVES_BATCH },
+	{ "lr", CURVES_LR }, { "steps", CURVES_STEPS },
+	{ "seconds", CURVES_SECONDS }, { "series", CURVES_SERIES },
+	{ "value", CURVES_VALUE }, { "error", CURVES_ERROR },
+	{ "runs", CURVES_RUNS } } };
 
 /*
  * Append the cells of the steps that lead up to point ${p}, such as
@@ -250,21 +247,19 @@ curves_add_column(struct buffer *b, const struct curves_line *l,
 static int
 curves_write(const struct curves *c, const char *path)
 {
-	const int *column = curves_columns[c->over];
+	const struct curves_column *column = curves_columns[c->over];
 	struct buffer b = { 0 };
-	int bad, n = 0;
+	int bad;
 
-	while (column[n] != CURVES_END)
-		n++;
-	for (int k = 0; k < n; k++)
-		buffer_printf(&b, "%s%s", curves_heads[column[k]],
-		    k + 1 < n ? "\t" : "\n");
+	for (int k = 0; column[k].head != NULL; k++)
+		buffer_printf(&b, "%s%s", k > 0 ? "\t" : "", column[k].head);
 	for (size_t i = 0; i < c->points; i++)
-		for (int k = 0; k < n; k++) {
+		for (int k = 0; column[k].head != NULL; k++) {
+			buffer_text(&b, k > 0 ? "\t" : "\n");
 			curves_add_column(&b, &c->line[c->point[i].line],
-			    &c->point[i], column[k]);
-			buffer_text(&b, k + 1 < n ? "\t" : "\n");
+			    &c->point[i], column[k].what);
 		}
+	buffer_text(&b, "\n");
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
 	return bad;

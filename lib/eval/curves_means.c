@@ -75,20 +75,6 @@ curves_at_epoch(const struct history_series *s, double epoch, double near,
 	return 0;
 }
 
-/*
- * Return half the distance from point ${k} to the one before; for the first
- * point, to the one after.
- */
-static double
-curves_half_step(const struct history_series *s, size_t k)
-{
-	if (s->n < 2)
-		return 0;
-	if (k == 0)
-		k = 1;
-	return (s->at[k].epoch - s->at[k - 1].epoch) / 2;
-}
-
 /* Return the log of the run whose points end first. */
 static const char *
 curves_shortest(const struct curves_line *l, int of)
@@ -100,9 +86,10 @@ curves_shortest(const struct curves_line *l, int of)
 		const struct history_series *s = &l->run[i].series[of];
 		double here = s->n > 0 ? s->at[s->n - 1].epoch : -1;
 
-		if (here < end)
+		if (here < end) {
 			least = &l->run[i];
-		end = fmin(end, here);
+			end = here;
+		}
 	}
 	return least->log;
 }
@@ -123,8 +110,10 @@ curves_over_time(struct curves *c, size_t line, int of,
 		if (l->run[i].series[of].n > grid->n)
 			grid = &l->run[i].series[of];
 	for (size_t k = 0; k < grid->n; k++) {
-		double epoch = grid->at[k].epoch, near = curves_half_step(grid,
-		    k);
+		const struct history_point *at = &grid->at[k > 0 ? k : 1];
+		/* Half the distance to the point before, or after the first. */
+		double near = grid->n < 2 ? 0 : (at->epoch - at[-1].epoch) / 2;
+		double epoch = grid->at[k].epoch;
 		size_t i = 0;
 
 		while (i < l->runs && curves_at_epoch(&l->run[i].series[of],
