@@ -25,7 +25,7 @@
 #define POLL 0.02	/* seconds between two tests of a worker's memory */
 #define POLL_STOP 0.2	/* seconds between two tests for a stop */
 #define SPOOL (64 << 20)	/* bytes of frames in a worker's memory */
-#define BLOCK (1 << 20)	/* bytes of a pipe and of a read */
+#define BLOCK (1 << 20)	/* bytes of a read: what the pipe holds */
 
 /* A limit that a worker exceeded. */
 enum extract_limit { LIMIT_NONE, LIMIT_CPU, LIMIT_WALL, LIMIT_MEMORY,
@@ -279,21 +279,16 @@ static void
 extract_pool_explain(const struct pool_child *c, const char *path, int status)
 {
 	const struct extract_budget *b = c->p->budget;
-	enum extract_limit limit = c->limit;
+	enum extract_limit limit = c->limit != LIMIT_NONE ? c->limit :
+	    WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ? LIMIT_CPU :
+	    WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILED &&
+	    b->memory > 0 ? LIMIT_MEMORY : LIMIT_NONE;
 	char size[32];
 
-	if (limit == LIMIT_NONE && WIFSIGNALED(status) &&
-	    WTERMSIG(status) == SIGPROF)
-		limit = LIMIT_CPU;
-	if (limit == LIMIT_NONE && WIFEXITED(status) && b->memory > 0 &&
-	    WEXITSTATUS(status) == EXIT_FAILED)
-		limit = LIMIT_MEMORY;
-	if (limit == LIMIT_CPU)
-		fail("%s: cpu budget %gs exhausted (--budget)", Q(path),
-		    b->cpu);
-	else if (limit == LIMIT_WALL)
-		fail("%s: wall budget %gs exhausted (--budget)", Q(path),
-		    b->wall);
+	if (limit == LIMIT_CPU || limit == LIMIT_WALL)
+		fail("%s: %s budget %gs exhausted (--budget)", Q(path),
+		    limit == LIMIT_CPU ? "cpu" : "wall",
+		    limit == LIMIT_CPU ? b->cpu : b->wall);
 	else if (limit == LIMIT_MEMORY)
 		fail("%s: memory budget %s exhausted (--budget)", Q(path),
 		    text_bytes(size, (double)b->memory));

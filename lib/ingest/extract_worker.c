@@ -1,4 +1,4 @@
-/* A worker process that extracts rows, and what it is told and tells. */
+/* A worker process: its settings, rows and results, its limits and its loop. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct worker_field {
 	worker_settings, sizeof(worker_settings) / sizeof(*worker_settings)
 #define RESULTS worker_results, sizeof(worker_results) / sizeof(*worker_results)
 
-/* In the order of the keys. */
+/* In byte order of the keys. */
 static const struct worker_field worker_settings[] = {
 	SETTING(REAL, budget.cpu), SETTING(LONG, budget.memory),
 	SETTING(INT, flow_threads), SETTING(INT, how.allow_truncated),
@@ -263,6 +263,7 @@ extract_worker_isolate(const struct extract_worker *w)
 		signal(ignored[i], SIG_IGN);
 	signal(SIGPROF, SIG_DFL);
 	program_quiet(2);
+	die_hook(_exit);
 	setrlimit(RLIMIT_CORE, &none);
 	extract_worker_limit_space(w->budget.memory);
 	/* When the thread that started the worker ends, the kernel kills it.
