@@ -42,6 +42,9 @@ both "levels" --root="$V" --levels=128,64,32 "$V"/a[123].avi
 both "sizes and limits" --root="$V" --on-error=skip --size=48x64 --quality=50 --max-frames=60 --strict-rate "$V"/a[123].avi "$V/vfr.mkv"
 both "enlarged frames" --root="$V" --on-error=skip --short-side=300 --enlarge --max-pixels=10000 "$V/a1.avi" "$V/vfr.mkv"
 both "flow" --root="$V" --flow=tvl1 --rgb --short-side=64 "$V/vfr.mkv"
+printf 'path,label,time_start,time_end\na3.avi,x,0.5,1.9\na6.avi,y,2,\n' >"$T/times.csv"
+printf 'path,label,frame_start,frame_end\na4.avi,x,7,20\nframes,y,1,3\n' >"$T/frames.csv"
+both "parts of videos" --root="$V" --annotations="$T/times.csv" --annotations="$T/frames.csv"
 both "a folder of frames" --root="$V" --short-side=100 "$V/frames" "$V/a1.avi"
 both "frames in the spool's file" --root="$V" --spool-memory=1M --format=png "$V"/a[12].avi
 C=$SHARED/data/clips
