@@ -171,12 +171,6 @@ static const struct option_row rows[] = {
 	    "load clips with N threads in a rank, or auto (%)",
 	    "auto|N", 0, 0, OPTION_COMMON | FREE_HOST },
 	OPTION_LOADER_MEMORY(&o.set.loader_memory),
-	{ 0, "stage", OPTION_TEXT, &o.set.staging.dir, "DIR",
-	    "copy the datasets to DIR on each host, and read them",
-	    NULL, 0, 0, FREE_HOST },
-	{ 0, "stage-command", OPTION_TEXT, &o.set.staging.command, "COMMAND",
-	    "fetch shard {} of {dir} by COMMAND, which prints it",
-	    NULL, 0, 0, FREE_HOST },
 	{ 0, "trace-samples", OPTION_TEXT, &o.trace_samples, "FILE",
 	    "list every clip: step, key, frames, crop, effects",
 	    "#step\tclip\tkey\t", 0, 0, OPTION_OUTPUT | FREE_HOST },
@@ -189,13 +183,15 @@ static const struct option_row rows[] = {
 	OPTION_END
 };
 
-/* Runs of commit 72104f0 have these settings. */
+/* Runs of commit 72104f0 have these settings; "" stands for unset. */
 static const struct option_removed removed[] = {
 	{ "learner-groups", "0" },
 	{ "group-every", "1" },
 	{ "outer-momentum", "0" },
 	{ "outer-lr", "1" },
 	{ "fuse", "yes" },
+	{ "stage", "" },
+	{ "stage-command", "" },
 	{ NULL, NULL }
 };
 
@@ -217,8 +213,6 @@ static void
 train_options_forget_place(void)
 {
 	o.set.val = NULL;
-	if (!options_on_line("stage"))
-		o.set.staging.dir = o.set.staging.command = NULL;
 	if (!options_on_line("output"))
 		o.set.output = NULL;
 	if (!options_on_line("trace-samples"))
@@ -255,9 +249,6 @@ train_options_check_values(void)
 	    &power) < 0)
 		options_wrong("--class-weight=%s (wanted inverse:P, P from 0 to "
 		    "1, or a file)", text_quote(o.set.class_weight));
-	if (o.set.staging.command != NULL && strstr(o.set.staging.command, "{}") == NULL)
-		options_wrong("--stage-command=%s: no {} for the name of the "
-		    "shard", text_quote(o.set.staging.command));
 	if (o.set.fps != NULL && fps_parse(o.set.fps, &o.set.videos.fps) != 0)
 		options_wrong("--fps=%s (wanted frames a second, up to 1000, "
 		    "such as 12, 29.97 or 30000/1001)", text_quote(o.set.fps));
@@ -360,8 +351,6 @@ train_options_set_modes(struct modes *m)
 		{ MODE_DRY_RUN, o.dry_run, NULL },
 		{ MODE_TIME, o.time, NULL },
 		{ MODE_PARITY, o.parity, NULL },
-		{ MODE_STAGE, o.set.staging.dir != NULL, NULL },
-		{ MODE_STAGE_COMMAND, o.set.staging.command != NULL, NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)

@@ -39,8 +39,8 @@ vt_train_kept_settings(struct train_options *o)
 	struct settings *s = &o->set;
 	const char **const path[] = { &s->data, &s->val, &s->output,
 		&o->trace_samples, &s->schedule, &s->model, &s->resume,
-		&s->init, &s->flip_swap, &s->sums.table, &s->staging.dir,
-		&s->class_weight, &s->videos.root };
+		&s->init, &s->flip_swap, &s->sums.table, &s->class_weight,
+		&s->videos.root };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
 	double power;
 
@@ -108,7 +108,6 @@ vt_train_settings(const struct train_options *o, int own)
 	if (s.threads == 0)
 		s.threads = own;
 	s.videos.given = vt_train_video_option(o);
-	s.staging.only_look = o->dry_run || o->parity;
 	/* A configuration file lists all settings.  So --momentum in it does
 	 * not contradict a schedule that sets the momentum. */
 	s.given.momentum = options_given("momentum") &&

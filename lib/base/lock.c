@@ -56,25 +56,16 @@ dir_lock_read_holder(int fd, char *who, size_t size)
 	snprintf(who, size, "unknown");
 }
 
-/* dir_lock, or, if ${stop} is not NULL, dir_lock_wait. */
-static int
-dir_lock_take(const char *dir, const char *name, const atomic_int *stop)
+int
+dir_lock(const char *dir, const char *name)
 {
 	char *path = path_join(dir, name);
 	char who[256] = "", host[128] = "?";
-	int fd = file_open_own(path, O_RDWR | O_CREAT), n, bad;
+	int fd = file_open_own(path, O_RDWR | O_CREAT), n;
 
 	if (fd < 0)
 		goto out;
-	while ((bad = dir_lock_try(fd)) != 0 && errno == EWOULDBLOCK &&
-	    stop != NULL && !*stop)
-		nanosleep(&moment, NULL);
-	if (bad) {
-		if (errno == EWOULDBLOCK && stop != NULL) {
-			close(fd);
-			fd = -1;
-			goto out;
-		}
+	if (dir_lock_try(fd) != 0) {
 		if (errno == EWOULDBLOCK) {
 			dir_lock_read_holder(fd, who, sizeof(who));
 			fail("%s: in use by another process (host and pid: %s)",
@@ -99,18 +90,6 @@ dir_lock_take(const char *dir, const char *name, const atomic_int *stop)
 out:
 	free(path);
 	return fd;
-}
-
-int
-dir_lock(const char *dir, const char *name)
-{
-	return dir_lock_take(dir, name, NULL);
-}
-
-int
-dir_lock_wait(const char *dir, const char *name, const atomic_int *stop)
-{
-	return dir_lock_take(dir, name, stop);
 }
 
 int

@@ -1,7 +1,6 @@
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 /*
@@ -13,13 +12,6 @@
  * releases the lock when the process ends.
  */
 int dir_lock(const char *dir, const char *name);
-
-/*
- * dir_lock_wait(dir, name, stop):
- * As dir_lock, but wait until no other process holds the lock.  Return -1
- * without a message once ${*stop} is not 0.
- */
-int dir_lock_wait(const char *dir, const char *name, const atomic_int *stop);
 
 /* dir_unlock(lock): Release the lock.  A negative ${lock} does nothing. */
 void dir_unlock(int lock);

@@ -73,7 +73,8 @@ option_config_line(struct option_table *t, const char *path, int number,
 		if (strcmp(value, removed) != 0)
 			options_wrong("%s:%d: %s = %s: this version does not "
 			    "have the option (wanted %s, its default)", path,
-			    number, name, text_quote(value), removed);
+			    number, name, text_quote(value),
+			    text_quote(removed));
 		return;
 	}
 	if ((i = option_named(t, name)) < 0 || !option_is_setting(t, i))

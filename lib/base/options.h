@@ -82,7 +82,7 @@ struct option_row {
 #define OPTION_MODE(i)	(1u << (8 + (i)))
 
 /* An option that a command no longer has.  Files may still set it to
- * ${value}, its default. */
+ * ${value}, its default; "": they do not set it. */
 struct option_removed { const char *name, *value; };
 
 struct command {

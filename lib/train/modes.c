@@ -69,10 +69,6 @@ static const struct mode_rule rules[] = {
 	    "decides by norms in a fixed order (wanted "
 	    "--deterministic=exact)" },
 
-	{ MODE_STAGE_COMMAND, 0, ON(STAGE), REFUSED,
-	    "--stage-command without --stage=DIR" },
-	{ MODE_UNPACKED, ON(STAGE), 0, REFUSED,
-	    "%s: videos (--stage copies packed datasets)" },
 	{ MODE_TIME, 0, ON(DRY_RUN), REFUSED, "--time without --dry-run" },
 	{ MODE_PARITY, ON(DRY_RUN), 0, REFUSED,
 	    "--parity and --dry-run (wanted one of them)" },

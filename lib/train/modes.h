@@ -64,8 +64,6 @@
 	X(DRY_RUN, NULL) \
 	X(TIME, NULL) \
 	X(PARITY, "parity") \
-	X(STAGE, "staging") \
-	X(STAGE_COMMAND, NULL) \
 	X(UNPACKED, "unpacked input")
 
 #define MODE_ENUM(name, text) MODE_##name,

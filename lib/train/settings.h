@@ -20,7 +20,6 @@
 #include "train/modes.h"
 #include "train/optim/optimizer.h"
 #include "train/reduce/sums.h"
-#include "train/run/staging.h"
 
 /* The choices of --loss. */
 #define LOSS_NAMES "softmax|sigmoid|focal"
@@ -113,7 +112,6 @@ struct settings {
 	/* machine */
 	const char *device;
 	int precision, autotune;
-	struct staging staging;
 	const char *loader_threads;	/* as it was typed */
 	int64_t threads;		/* of a rank, to compute */
 	int64_t loaders;		/* threads that load clips; 0:

@@ -27,9 +27,36 @@
 # Five minutes before the time limit, every rank receives USR1, saves and ends with
 # status 75.  A checkpoint and a validation must fit into this time.
 #SBATCH --requeue --open-mode=append --signal=USR1@300
+#
+#   sbatch slurm.sh SET DIR
+#
+# trains on a copy of the packed dataset SET in DIR, a folder on a disk of each node.
+# The copy is DIR/ID, named by the identity of the set.  One task a node makes it and
+# verifies it.  Jobs on a node share it: one waits while another one copies.  After an
+# interruption the next start continues.  At the start of a run the ranks compare the
+# identities.  A replay takes the copy, too: vt-train --replay=run -i DIR/ID.
+# If SET is an address, such as https://store/train, read manifest.json by
+#   curl -sf "$1/manifest.json" | grep ...
+# and write, instead of rsync:
+#   for f in manifest.json classes.txt SHARDS.xxh128 $(curl -sf "$1/SHARDS.xxh128" |
+#       cut -c 35-); do curl -sf --create-dirs -o "$2.tmp/$f" "$1/$f"; done
+# shellcheck disable=SC2016
+data=()
+if [ $# = 2 ]; then
+	id=$(grep -o '"dataset_id":"[0-9a-f]*' "$1/manifest.json" | cut -d '"' -f 4)
+	srun --ntasks="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 bash -ec '
+		mkdir -p "${2%/*}"
+		exec 9>"$2.lock"
+		flock 9
+		[ ! -d "$2" ] || exit 0
+		rsync -a --delete "$1/" "$2.tmp"
+		vt-pack -q --verify -i "$2.tmp"
+		mv "$2.tmp" "$2"' copy "$1" "$2/${id:?}" || exit
+	data=(-i "$2/$id")
+fi
 # Since Slurm 22.05, srun does not inherit --cpus-per-task from sbatch.  Without
 # --kill-on-bad-exit, srun waits for the other ranks when one has died.
-srun --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 --mpi=pmix vt-train -c job.conf -o run
+srun --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 --mpi=pmix vt-train -c job.conf -o run "${data[@]}"
 status=$?
 if [ $status = 75 ]; then
 	scontrol requeue "$SLURM_JOB_ID"

@@ -16,6 +16,10 @@ done
 mkdir "$T/bin"
 cat >"$T/bin/srun" <<'EOF'
 #!/bin/bash
+case "$*" in *"flock 9"*)
+	while [[ $1 == -* ]]; do shift; done
+	exec "$@" ;;
+esac
 echo "${0##*/} $*" >>calls
 trap 'echo got USR1 >>calls; sleep 0.3; exit 75' USR1
 [ ! -e wait ] || { : >waiting; for ((i = 0; i < 200; i++)); do sleep 0.05; done; }
@@ -33,7 +37,7 @@ with() {
 	mkdir "$T/job"
 	echo "$1" | tr ' ' '\n' >"$T/job/statuses"
 	shift
-	(cd "$T/job" && PATH="$T/bin:$PATH" SLURM_JOB_ID=4711 bash "$@")
+	(cd "$T/job" && PATH="$T/bin:$PATH" SLURM_JOB_ID=4711 SLURM_JOB_NUM_NODES=1 bash "$@")
 }
 # interrupted SIGNAL SCRIPT [WORD...]: run SCRIPT and send it SIGNAL while ranks
 # run.
@@ -81,6 +85,44 @@ for s in slurm slurm-mpirun; do
 		"scontrol requeue 4711" "$(grep scontrol "$T/job/calls")"
 	check "$s.sh: starts vt-train with job.conf" grep -q 'run .*vt-train -c job.conf -o run$' "$T/job/calls"
 done
+
+# ---- slurm.sh with a copy on the disk of a node ----
+
+# A slow rsync that leaves a line in copies.
+cat >"$T/bin/rsync" <<EOF
+#!/bin/bash
+echo "\$*" >>"$T/copies"
+sleep 0.5
+real=$(command -v rsync)
+[ -z "\$real" ] || exec "\$real" "\$@"
+mkdir -p "\$4" && cp -a "\$3." "\$4"
+EOF
+chmod +x "$T/bin/rsync"
+"$MAKESET" "$T/train" 24 8 40 32 1 || not_ok "a set is made"
+copy=$T/disk/$(jq -r .dataset_id "$T/train/manifest.json")
+check_exit "slurm.sh: a run on a copy" 0 with 0 "$examples/slurm.sh" "$T/train" "$T/disk"
+check "slurm.sh: the copy is the set" diff -r "$T/train" "$copy"
+check "slurm.sh: the run reads the copy" grep -q "run .*vt-train -c job.conf -o run -i $copy$" "$T/job/calls"
+check_exit "slurm.sh: a second run on the copy" 75 with 75 "$examples/slurm.sh" "$T/train" "$T/disk"
+check_same "slurm.sh: one run has made the copy" 1 "$(wc -l <"$T/copies")"
+rm -rf "$T/disk" "$T/copies"
+mkdir -p "$copy.tmp"
+head -c 1000 "$T/train/t-000000.tar" >"$copy.tmp/t-000000.tar"
+for i in 1 2; do
+	mkdir "$T/job$i"
+	echo 0 >"$T/job$i/statuses"
+	(cd "$T/job$i" && PATH="$T/bin:$PATH" SLURM_JOB_NUM_NODES=1 bash "$examples/slurm.sh" "$T/train" "$T/disk") &
+done
+wait
+check_same "slurm.sh: two runs at once, after an interruption, share one copy" "1 2" \
+	"$(wc -l <"$T/copies") $(cat "$T"/job[12]/calls | grep -c -- "-i $copy$")"
+check "slurm.sh: the continued copy is the set" diff -r "$T/train" "$copy"
+rm -rf "$T/disk"
+printf x | dd of="$T/train/t-000000.tar" bs=1 seek=3000 conv=notrunc 2>/dev/null
+check_exit "slurm.sh: a copy that is damaged ends with 4" 4 with 0 "$examples/slurm.sh" "$T/train" "$T/disk"
+check "slurm.sh: a damaged copy has no name" test ! -e "$copy"
+check "slurm.sh: it is not trained on" test ! -e "$T/job/calls"
+
 for sig in USR1 TERM; do
 	check_exit "slurm-mpirun.sh: SIG$sig ends in 75" 75 interrupted $sig "$examples/slurm-mpirun.sh"
 	check_same "slurm-mpirun.sh: SIG$sig: mpirun gets SIGUSR1 and the job is requeued" \

@@ -11,7 +11,9 @@ done >"$T/options"
 
 # Options of other programs, accepted only outside a command line of vt.
 cat >"$T/others" <<-'OTHERS'
+	curl         --create-dirs
 	mpirun       --allow-run-as-root --bind-to --hostfile --mca --oversubscribe
+	rsync        --delete
 	sbatch       --array --cpus-per-task --dependency --job-name --nodes --ntasks --ntasks-per-node --gpus-per-node --gres
 	sbatch       --open-mode --parsable --partition --requeue --signal --time
 	srun         --gpus-per-task --kill-on-bad-exit --mpi

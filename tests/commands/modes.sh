@@ -28,10 +28,6 @@ for json in "$T"/frames/*.json; do
 	mv "$T/frames/$key".*.jpg "$T/videos/$class/$key"
 done
 
-# A copy that was damaged after its verification.
-mkdir "$T/staged-damaged"
-cp -r "$T/damaged" "$T/staged-damaged/$(jq -r .dataset_id "$T/damaged/manifest.json")"
-
 # ---- the options of a mode ----
 
 options_of() {
@@ -79,14 +75,12 @@ options_of() {
 	DRY_RUN) echo --dry-run ;;
 	TIME) echo --time ;;
 	PARITY) echo --parity ;;
-	STAGE) if has ON_CORRUPT; then echo "--stage=$T/staged-damaged"; else echo "--stage=$T/staged"; fi ;;
-	STAGE_COMMAND) echo '--stage-command=cat<{dir}/{}' ;;
 	esac
 }
 modes="FAST ALLREDUCE ALLREDUCE_TABLE COMM_16 SHARDED FP64 LEARNERS ONE_LEARNER LEARNER_SETTING
 	NOISE GROWTH GROWTH_SETTING NESTEROV TRUST_RATIO TRUST_CLIP CLIP_GRAD CLIP_VALUE DYNAMIC_SCALE EMA
 	USE_EMA AGGREGATED_BN PRECISE_BN MIXING BALANCE CLASS_WEIGHT FOCAL FOCAL_GAMMA FLIP_SWAP NO_FLIP AUDIT ON_NAN ON_CORRUPT AUTOTUNE INIT INIT_PARTIAL
-	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY STAGE STAGE_COMMAND UNPACKED"
+	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY UNPACKED"
 if have_mpi; then modes="$modes RANKS SYNC_BN"; else skip "pairs with several ranks" "no MPI"; fi
 
 # has MODE: succeed if the set $set contains MODE.
@@ -143,8 +137,6 @@ cat >"$T/refused" <<-'END'
 	GROWTH,ON_NAN	--batch-growth-max cannot be with --on-nan=skip or --on-corrupt=skip: steps count only in whole batches
 	GROWTH,ON_CORRUPT	--batch-growth-max cannot be with --on-nan=skip or --on-corrupt=skip: steps count only in whole batches
 	FAST,GROWTH	--batch-growth-max decides by norms in a fixed order (wanted --deterministic=exact)
-	STAGE_COMMAND	--stage-command without --stage=DIR
-	STAGE,UNPACKED	@: videos (--stage copies packed datasets)
 	TIME	--time without --dry-run
 	DRY_RUN,PARITY	--parity and --dry-run (wanted one of them)
 	FAST,AUDIT	--audit is for --deterministic=exact (it is fast)
@@ -193,7 +185,6 @@ trace_of() {
 	DYNAMIC_SCALE) test "$(log "$dir" step | jq -r .loss_scale | tail -1)" = 65536 ;;
 	PRECISE_BN) log "$dir" validation | grep -q precise_bn ;;
 	AGGREGATED_BN) grep -qa '"bn/bn1[.]running_between' "$dir/final.safetensors" ;;
-	STAGE) find "$T"/staged* -name manifest.json | grep -q . ;;
 	NOISE) log "$dir" average | grep -q . ;;
 	UNPACKED) test -s "$dir/data.tsv" ;;
 	GROWTH) log "$dir" step | grep -q batch_growth || has LEARNERS ;;

@@ -140,10 +140,9 @@ drawn_row prof.tsv vt-bench plot=out.svg cluster --profile="$T/prof.tsv" --links
 for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	$c --complete-spec | awk -F '\t' -v c=$c '$2 != "-" { print c, $2, $8, $4, $7 }'
 done >"$T/options"
-# Folders where names of a list begin, or below which copies get names of their own.
+# Folders where names of a list begin.
 check_same "each option that names a file is an input or an output" "vt-extract root
-vt-train root
-vt-train stage" "$(awk '($4 ~ /FILE|DIR|NET|RUN|CLUSTER/ || /FILE/) && $3 == "-" { print $1, $2 }' "$T/options" |
+vt-train root" "$(awk '($4 ~ /FILE|DIR|NET|RUN|CLUSTER/ || /FILE/) && $3 == "-" { print $1, $2 }' "$T/options" |
 	grep -v ' \(init-partial\|names\)$')"
 check_same "no input is said to be written" "" \
 	"$(awk '$3 == "input" && $5 ~ /^(write|draw|export|save|record|list)$/' "$T/options")"
@@ -206,8 +205,6 @@ fi
 
 # ---- names that the commands choose ----
 
-id=$(sed -n 's/.*"dataset_id":"\([^"]*\)".*/\1/p' "$T/set/manifest.json")
-check "the set has a name for copies" test -n "$id"
 # planted DIR NAME COMMAND...: the command that writes DIR/NAME finds a link to
 # another file there, then a pipe.
 planted() {
@@ -231,11 +228,6 @@ for name in .vt-train.lock latest log.jsonl config schedule.tsv network.net clas
 	planted run $name $train -o "$T/pl/run"
 done >"$T/faults"
 check_same "a run follows no link and waits for no pipe" "" "$(cat "$T/faults")"
-for name in .vt-stage.lock manifest.json t-000000.tar; do
-	planted "stage/$id" $name $train -n --stage="$T/pl/stage" -o "$T/pl/run"
-	planted "stage/$id" $name $train --stage="$T/pl/stage" -o "$T/pl/run"
-done >"$T/faults"
-check_same "copies follow no link and wait for no pipe" "" "$(cat "$T/faults")"
 vt-extract -q "$T/folder" -o "$T/stream"
 for name in .vt-pack.lock manifest.json SHARDS.xxh128 classes.txt shard-000000.tar; do
 	planted set $name vt-pack -q -f -o "$T/pl/set" "$T/stream"

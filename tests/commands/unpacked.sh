@@ -142,8 +142,6 @@ check_exit "--fps on a packed set" 2 train "$T/packed" no --fps=12
 check_says "--fps on a packed set: the message" '--fps is for videos .*/packed is a packed dataset.'
 check_exit "the default of --short-side on a packed set" 2 train "$T/packed" no --short-side=256
 check_says "--short-side on a packed set: the message" '--short-side is for videos .*/packed is a packed dataset.'
-check_exit "--stage of videos" 2 train "$V" no --stage "$T/stage"
-check_says "--stage of videos: the message" 'videos .--stage copies packed datasets.'
 check_exit "--fps=x" 2 train "$V" no --fps=x
 mkdir "$T/empty"
 check_exit "an empty folder" 1 train "$T/empty" no

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The job scripts of share/examples on a real Slurm with two nodes on this
 # machine: after the time limit, a preemption and a lost node, the run resumes
-# to the weights of one undisturbed rank. slurm-pack.sh packs a dataset with an
+# to the weights of one undisturbed rank. It trains on a copy of the dataset. slurm-pack.sh packs a dataset with an
 # array of jobs.
 # tests/run: weight 130
 cd "${0%/*}/../.." || exit 2
@@ -174,8 +174,16 @@ last() {
 		cmp run/final.safetensors alone/final.safetensors
 }
 
-job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --time=1 --signal=USR1@50 "$examples/slurm.sh")
+if ! command -v rsync >/dev/null; then
+	mkdir bin
+	printf '#!/bin/sh\nmkdir -p "$4" && cp -a "$3." "$4"\n' >bin/rsync
+	chmod +x bin/rsync
+	PATH=$T/bin:$PATH
+fi
+job=$(sbatch --parsable --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --time=1 --signal=USR1@50 \
+	"$examples/slurm.sh" "$T/train" "$T/disk")
 reached "slurm.sh: before its time limit it saves and requeues itself" 45 queued "$job"
+check "slurm.sh: it trains on a copy of the set" diff -r train "disk/$(jq -r .dataset_id train/manifest.json)"
 check_same "slurm.sh: at its time limit the run ended with 75" 75 "$(ends)"
 scontrol update jobid="$job" TimeLimit=30
 check "slurm.sh: it resumes after its time limit" goes_on

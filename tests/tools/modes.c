@@ -40,7 +40,6 @@ static const struct { enum mode mode; uint64_t with; } modes_required[] = {
 	{ MODE_GROWTH_SETTING, ON(GROWTH) },
 	{ MODE_TIME, ON(DRY_RUN) },
 	{ MODE_REPLAY_STEPS, ON(REPLAY) },
-	{ MODE_STAGE_COMMAND, ON(STAGE) },
 };
 
 static uint64_t

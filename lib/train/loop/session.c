@@ -46,33 +46,15 @@ session_check_modes(const struct session *s)
 /* Find out whether an input is unpacked, and refuse modes that need packed
  * ones. */
 static int
-session_find_unpacked(struct session *s, const char *const *set, int n)
+session_find_unpacked(struct session *s)
 {
-	for (int i = n - 1; i >= 0; i--)
-		if (set[i] != NULL && videos_are(s->comm, set[i]))
-			modes_put(&s->t.o.modes, MODE_UNPACKED, 1, set[i]);
-	return comm_agree(s->comm, session_check_modes(s));
-}
-
-/* Copy the datasets to this host, and use the copies. */
-static int
-session_stage(struct session *s)
-{
-	const char *set[2] = { s->t.o.data, NULL };
-	int64_t any = s->t.o.staging.dir != NULL;
-	int status;
-
-	if (comm_max(s->comm, &any) != 0)
-		return EXIT_RANKS;
 	/* If a rank has no --val, identity_check names the difference later. */
-	if (inputs_all_have(s->comm, s->t.o.val))
-		set[1] = s->t.o.val;
-	if ((status = session_find_unpacked(s, set, 2)) != 0)
-		return status;
-	status = staging_run(&s->t.o.staging, s->comm, set, 2, s->staged);
-	s->t.o.data = s->staged[0] != NULL ? s->staged[0] : s->t.o.data;
-	s->t.o.val = s->staged[1] != NULL ? s->staged[1] : s->t.o.val;
-	return status;
+	if (inputs_all_have(s->comm, s->t.o.val) &&
+	    videos_are(s->comm, s->t.o.val))
+		modes_put(&s->t.o.modes, MODE_UNPACKED, 1, s->t.o.val);
+	if (s->t.o.data != NULL && videos_are(s->comm, s->t.o.data))
+		modes_put(&s->t.o.modes, MODE_UNPACKED, 1, s->t.o.data);
+	return comm_agree(s->comm, session_check_modes(s));
 }
 
 static int
@@ -294,7 +276,7 @@ session_open(struct session *s, struct comm *comm,
 	s->use = *use;
 	session_set_loading(s);
 	if ((status = identity_check_start(comm)) != 0 ||
-	    (status = session_stage(s)) != 0)
+	    (status = session_find_unpacked(s)) != 0)
 		return status;
 	/* From here on nothing is written until trainer_open returns. */
 	watch_stop_ends(comm->watch, 1);
@@ -336,8 +318,6 @@ session_close(struct session *s)
 	free(s->class_weight);
 	free(s->facts[0]);
 	free(s->facts[1]);
-	free(s->staged[0]);
-	free(s->staged[1]);
 	free(s->text.schedule);
 	free(s->text.network);
 	free(s->text.network_path);

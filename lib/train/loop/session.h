@@ -54,7 +54,6 @@ struct session {
 	size_t skipped;			/* videos left out */
 	double decoding;		/* seconds to decode each training video
 					 * once */
-	char *staged[2];		/* copies of data and val; NULL: none */
 	const struct backend *backend;
 	struct device *device;
 	struct graph *graph;

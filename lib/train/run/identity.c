@@ -475,7 +475,8 @@ identity_resume_differs(void *of, const char *name, const char *was,
 			return 0;
 		fail("%s: %s was %s, and this version does not have the "
 		    "option (wanted %s, its default)", text_quote(
-		    r->from->path), option, text_quote(was), removed);
+		    r->from->path), option, text_quote(was),
+		    text_quote(removed));
 		r->differs = 1;
 	} else if (!(options_flags(option) & OPTION_FREE_RESUME)) {
 		unset = identity_value(options_defaults(), option);
