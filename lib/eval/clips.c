@@ -62,6 +62,7 @@ eval_clips_set_extraction(struct clips *c, const struct model *m,
 	o.max_pixels = c->how.max_pixels;
 	o.max_frames = c->how.max_frames;
 	o.memory = &c->budget;
+	o.no_phash = 1;		/* predictions do not compare videos */
 	o.need = eval_clips_need;
 	o.need_of = v;
 	c->how = o;

@@ -8,11 +8,13 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/pool.h"
 #include "clip/fill.h"
 #include "data/microbatches.h"
 #include "eval/scorer.h"
 #include "graph/metric.h"
+#include "media/jpeg.h"
 #include "train/loop/evaluator.h"
 #include "train/loop/feeder.h"
 
@@ -33,6 +35,8 @@ struct scorer {
 	struct clip_request *request;	/* [n] */
 	int *frame;			/* [n][t]; request[i].frame points into
 					 * it */
+	int crops;			/* successive requests that show the
+					 * same frames */
 	char *bad;			/* [n t]: 1 if the frame failed */
 
 	struct pool *pool;
@@ -47,15 +51,18 @@ scorer_frames_of(const struct scorer *r)
 
 /*
  * Return the size of equal microbatches, as few as ${largest} views in each
- * allow. Ten views with ${largest} 8 become two microbatches of five, not one
- * of eight and one padded from two.
+ * allow.  Ten views with ${largest} 8 become two microbatches of five, not one
+ * of eight and one padded from two.  The crops of a clip stay together if they
+ * fit, so that each of its frames is decoded once.
  */
 static int
-scorer_views_together(int views, int largest)
+scorer_views_together(int clips, int crops, int largest)
 {
-	int microbatches = (views + largest - 1) / largest;
+	int unit = crops <= largest ? crops : 1;
+	int units = clips * crops / unit;
+	int microbatches = div_up(units, largest / unit);
 
-	return (views + microbatches - 1) / microbatches;
+	return unit * div_up(units, microbatches);
 }
 
 static void
@@ -81,7 +88,7 @@ scorer_new(const struct model *m, const struct view_options *v, int threads,
 	r->v = *v;
 	pthread_mutex_init(&r->lock, NULL);
 	/* Before planning: the plan depends on the size of the microbatch. */
-	r->v.n = scorer_views_together(v->clips * v->crops, v->n);
+	r->v.n = scorer_views_together(v->clips, v->crops, v->n);
 	r->classes = m->graph->head[0].classes;
 	r->loss = m->graph->op[m->graph->head[0].loss].loss.kind;
 	frames = scorer_frames_of(r);
@@ -135,20 +142,26 @@ scorer_free(struct scorer *r)
 /* ---- pixels ---- */
 
 /*
- * Fill frame ${j} of the microbatch, as a clip of one frame.  May run on any
- * thread.
+ * Fill frame ${j} of the microbatch in all crops that show it, as clips of one
+ * frame.  May run on any thread.
  */
 static int
 scorer_fill_frame(struct scorer *r, int j, int thread)
 {
-	size_t side = (size_t)r->v.side;
-	struct clip_request one = r->request[j / r->v.t];
-	struct clip_out out = { .bytes = r->pixels + (size_t)j * 3 * side *
-		side };
+	size_t bytes = 3 * (size_t)r->v.side * (size_t)r->v.side;
+	struct clip_request one[CLIPS_MAX];
+	struct clip_out out[CLIPS_MAX];
 
-	one.frame += j % r->v.t;
-	one.t = 1;
-	return clip_fill(r->filler[thread], &r->source, &one, &out);
+	for (int k = 0; k < r->crops; k++) {
+		int i = j / r->v.t * r->crops + k, at = j % r->v.t;
+
+		one[k] = r->request[i];
+		one[k].frame += at;
+		one[k].t = 1;
+		out[k] = (struct clip_out){ .bytes = r->pixels +
+			((size_t)i * (size_t)r->v.t + (size_t)at) * bytes };
+	}
+	return clips_fill(r->filler[thread], &r->source, one, out, r->crops);
 }
 
 static void
@@ -159,6 +172,42 @@ scorer_fill_part(int j, int thread, void *arg)
 	r->bad[j] = scorer_fill_frame(r, j, thread) != 0;
 }
 
+static unsigned
+scorer_scale(const struct scorer *r, const struct clip_request *of)
+{
+	struct frame_level l = frame_level(&r->source, of);
+
+	return jpeg_decode_scale(l.decode, l.want_w, l.want_h);
+}
+
+/*
+ * Choose view ${first} and the following ones for the ${n} requests.  The crops
+ * of a clip share its frames if these are then decoded at the scale of each
+ * crop alone, which a packed dataset uses; so the scores are equal.
+ */
+static void
+scorer_choose_views(struct scorer *r, int first, int n)
+{
+	struct clip_share share = { 0 };
+	int same = r->v.n % r->v.crops == 0 && r->v.crops <= CLIPS_MAX;
+
+	for (int i = 0; i < n; i++)
+		microbatch_choose_view(&r->v, first + i, &r->source,
+		    &r->request[i]);
+	for (int i = 0; i < r->v.crops && same; i++)
+		clip_share_add(&share, &r->request[i].crop, r->v.side);
+	for (int i = 0; i < r->v.crops && same; i++) {
+		struct clip_request shared = r->request[i];
+
+		shared.share = share;
+		same = scorer_scale(r, &shared) == scorer_scale(r,
+		    &r->request[i]);
+	}
+	for (int i = 0; i < n && same; i++)
+		r->request[i].share = share;
+	r->crops = same ? r->v.crops : 1;
+}
+
 /*
  * Fill ${n} views, the first of which is view ${first} of the clip.  Return as
  * scorer_run does.
@@ -166,11 +215,10 @@ scorer_fill_part(int j, int thread, void *arg)
 static int
 scorer_load(struct scorer *r, int first, int n, char *why)
 {
-	int frames = n * r->v.t, j = 0, status;
+	int frames, j = 0, status;
 
-	for (int i = 0; i < n; i++)
-		microbatch_choose_view(&r->v, first + i, &r->source,
-		    &r->request[i]);
+	scorer_choose_views(r, first, n);
+	frames = n / r->crops * r->v.t;
 	pool_run(r->pool, frames, scorer_fill_part, r);
 	while (j < frames && !r->bad[j])
 		j++;

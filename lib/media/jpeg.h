@@ -46,6 +46,9 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
     int *h, struct error *why);
 
 /*
+ * jpeg_decode_scale(part, want_w, want_h):
+ * Return the scale of jpeg_decode in eighths.
+ *
  * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part, why):
  * Decode at least the region ${part} of the image as RGB.  ${data} NULL: the
  * image whose header jpeg_size has read in the call before, from bytes that are
@@ -57,6 +60,7 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
  * truncated file or a decoder warning is an error.  Return 0, or -1 after a
  * message (error_set) without the file name, which the caller adds.
  */
+unsigned jpeg_decode_scale(struct region part, int want_w, int want_h);
 int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
     struct region part, int want_w, int want_h, struct image *out,
     struct region *out_part, struct error *why);

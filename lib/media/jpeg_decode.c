@@ -151,11 +151,8 @@ jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h,
 	return 0;
 }
 
-/*
- * Return the scale in eighths: the smallest that leaves ${part} large enough.
- */
-static unsigned
-jpeg_decode_scale_of(struct region part, int want_w, int want_h)
+unsigned
+jpeg_decode_scale(struct region part, int want_w, int want_h)
 {
 	for (unsigned eighths = 1; eighths < 8; eighths *= 2)
 		if (part.w * eighths / 8 >= want_w &&
@@ -228,7 +225,7 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 		jpeg_decode_header(d, data, n);
 	assert(d->data != NULL);
 	j->out_color_space = channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
-	j->scale_num = jpeg_decode_scale_of(part, want_w, want_h);
+	j->scale_num = jpeg_decode_scale(part, want_w, want_h);
 	j->scale_denom = 8;
 	by = j->scale_num / 8.0;
 	jpeg_start_decompress(j);
