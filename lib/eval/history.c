@@ -37,7 +37,7 @@ history_number(struct history_reader *r, const char *name, int or_null)
 	return NAN;
 }
 
-/* Drop the points from ${step} on: these steps are repeated. */
+/* Drop the points at ${step} and later: these steps are repeated. */
 static void
 history_drop(struct history_series *s, uint64_t step)
 {
