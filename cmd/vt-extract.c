@@ -54,7 +54,7 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT },
 	{ 0, "annotations-format", OPTION_CHOICE, &annotations_format, "FORMAT",
 	    "set the format of the list: tsm, ... (detected)",
-	    LIST_FORMAT_CHOICES, 0, 0, OPTION_COMMON },
+	    list_format_choices, 0, 0, OPTION_COMMON },
 	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
 	    "use only annotations of train, test, ...", NULL, 0, 0,
 	    OPTION_COMMON },
@@ -249,7 +249,7 @@ vt_extract_resolve_options(struct extract_job *j)
 	if (budget_text != NULL && (dry_run || split_how.print))
 		options_wrong("--budget with %s, which decodes nothing (wanted one "
 		    "of them)", dry_run ? "-n" : "--print-list");
-	if (annotations.n == 0 && (annotations_format != LIST_AUTO ||
+	if (annotations.n == 0 && (annotations_format != 0 ||
 	    (subset != NULL && split_how.split == NULL)))
 		options_wrong("--%s is for --annotations, which is missing",
 		    subset != NULL ? "subset" : "annotations-format");
@@ -288,7 +288,7 @@ static int
 vt_extract_gather(struct extract_job *j, int n, char **operand)
 {
 	const struct list_how l = {
-		.format = (enum list_format)annotations_format, .root = root,
+		.format = annotations_format, .root = root,
 		.subset = split_how.split == NULL ? subset : NULL,
 		.group = split_how.group,
 		.by_folder = label_from == LABEL_FROM_DIR, .all = split_how.split != NULL,

@@ -50,7 +50,7 @@ label_intervals_place(const struct list_row *row, const struct sample *m)
 	    sizeof(*to));
 
 	for (int i = 0; i < m->nlabels; i++) {
-		const struct list_label *s = &row->set[i];
+		const struct list_label *s = &row->label[i];
 
 		to[i] = (struct label_interval){ m->labels[i].class, 0,
 			m->frames - 1 };

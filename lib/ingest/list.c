@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/list_layout.h"
+#include "ingest/list_format.h"
 
 void
 list_cut(struct list *l, size_t n)
@@ -16,16 +16,15 @@ list_cut(struct list *l, size_t n)
 	for (size_t i = n; i < l->n; i++) {
 		struct list_row *r = &l->row[i];
 
-		for (int k = 0; k < r->nset; k++)
-			free(r->set[k].text);
-		free(r->set);
+		for (int k = 0; k < r->nlabels; k++)
+			free(r->label[k].text);
+		free(r->label);
 		free((void *)r->sample.key);
 		free((void *)r->sample.source);
 		free((void *)r->sample.labels);
 		free(r->path);
 		free(r->unit);
 		free(r->suffix);
-		free(r->label);
 		free(r->tried);
 		free(r->group);
 	}
@@ -44,28 +43,46 @@ list_free(struct list *l)
 }
 
 struct list_row *
-list_append(struct list *l, char *path, char *label, const char *file, int line)
+list_append(struct list *l, char *path, const char *file, int line)
 {
 	l->row = array_reserve(l->row, l->n, &l->cap, sizeof(*l->row));
-	l->row[l->n] = (struct list_row){ .path = path, .label = label,
-		.file = file, .line = line };
+	l->row[l->n] = (struct list_row){ .path = path, .file = file,
+		.line = line };
 	return &l->row[l->n++];
 }
 
+static void
+list_row_add(struct list_row *r, struct list_label label)
+{
+	r->label = xrealloc(r->label, (size_t)r->nlabels + 1,
+	    sizeof(*r->label));
+	r->label[r->nlabels++] = label;
+}
+
 void
-list_row_label(struct list_row *r, const char *text, enum list_unit unit,
+list_row_label(struct list_row *r, const char *text)
+{
+	list_row_add(r, (struct list_label){ .text = xstrdup(text) });
+}
+
+void
+list_row_interval(struct list_row *r, const char *text, enum list_unit unit,
     double from, double to)
 {
 	r->has_set = 1;
-	r->set = xrealloc(r->set, (size_t)r->nset + 1, sizeof(*r->set));
-	r->set[r->nset++] = (struct list_label){ xstrdup(text), unit, from,
-		to };
+	list_row_add(r, (struct list_label){ xstrdup(text), unit, from, to });
+}
+
+int
+list_row_labeled(const struct list_row *r)
+{
+	return r->nlabels > 0 || r->has_set;
 }
 
 void
 list_add(struct list *l, const char *path)
 {
-	list_append(l, xstrdup(path), NULL, NULL, 0);
+	list_append(l, xstrdup(path), NULL, 0);
 }
 
 const char *
@@ -128,7 +145,7 @@ list_read_paths(struct list *l, const char *file, int zero)
 		if (returns)
 			text_chomp(p);
 		if (*p != '\0')
-			list_append(l, xstrdup(p), NULL, name, line);
+			list_append(l, xstrdup(p), name, line);
 	}
 	result = 0;
 out:

@@ -11,44 +11,6 @@
 #include "shard/classes.h"
 #include "shard/sample.h"
 
-/*
- * The format of a list.  vt-extract(1) describes each; LIST_FORMAT_CHOICES has
- * their names.
- * PATH_LABEL: a path and a label, separated by blanks, tabs, commas or
- * semicolons.  With three fields, the middle one is the number of frames.  It
- * is ignored, but LIST_AUTO checks it against the video.
- * CSV: a header line names the columns, which are separated by commas, tabs or
- * semicolons: path (or file, filename, video), label
- * (or class), and possibly split, time_start and time_end; frame_start and
- * frame_end; and label_set.
- * KINETICS: a header line with label, youtube_id, time_start and time_end.  The
- * videos are clips ID_SSSSSS_EEEEEE.mp4, in one folder or in one folder per
- * label.  They may also be whole videos ID.mp4, of which only that interval is
- * used.
- * HACS: classname,youtube_id,subset,start,end,label, where label is 1, or -1
- * for a video that is not of the class, whose row is left out.  The videos are
- * CLASS/v_ID.mp4, of which only the interval is used.
- * UCF101: Class/v_Class_gNN_cNN.avi; in training lists the class number
- * follows, from 1.
- * HMDB51: CLASS_test_splitK.txt, one file per class: a name, and 1 for
- * training, 2 for testing or 0 for neither.
- * SSV1, SSV2: Something-Something: "id;label", and JSON.
- * CHARADES: its own CSV, with actions in seconds.
- * CHARADES_FRAMES: PySlowFast's list of its frames.
- * MMACTION2: a path and at least one label.
- * MMACTION2_FRAMES: a folder of frames, their number, and at least one label.
- * MMACTION2_OFFSET: the same, with the number of the first frame, from 0,
- * before the number of frames.
- * PYSLOWFAST: a path and a label, or only a path with label 0.  A word between
- * path and label is ignored.
- * TSM: a folder of frames, their number and a label.
- */
-enum list_format { LIST_AUTO, LIST_PATH_LABEL, LIST_CSV, LIST_KINETICS,
-	LIST_HACS, LIST_UCF101, LIST_HMDB51, LIST_SSV1, LIST_SSV2,
-	LIST_CHARADES,
-	LIST_CHARADES_FRAMES, LIST_MMACTION2, LIST_MMACTION2_FRAMES,
-	LIST_MMACTION2_OFFSET, LIST_PYSLOWFAST, LIST_TSM, LIST_FORMATS };
-
 /* The part of a video that a row selects; all 0: the whole video. */
 struct list_part {
 	double start, end;	/* seconds, without the end; end 0: to the
@@ -61,7 +23,7 @@ struct list_part {
 /* The unit of from and to in struct list_label. */
 enum list_unit { LIST_ALWAYS, LIST_SECONDS, LIST_FRAMES };
 
-/* One class of a set, and the interval that shows it. */
+/* A class of a row, and the interval that shows it. */
 struct list_label {
 	char *text;		/* as written in the list */
 	enum list_unit unit;
@@ -76,16 +38,15 @@ struct list_row {
 	char *path;		/* the video, or its folder of frames */
 	char *suffix;		/* end of the key of a part of a video; NULL:
 				 * none */
-	char *label;		/* as written; NULL: none, or a set */
-	int by_folder;		/* 1: ${label} comes from list_label_folders */
-	int base;		/* number of class 0 in ${label} */
+	struct list_label *label;	/* [nlabels]: one class, or a set */
+	int nlabels;
+	int has_set;		/* 1: the classes are a set, possibly empty */
+	int by_folder;		/* 1: the label comes from list_label_folders */
+	int base;		/* number of class 0 in the label */
 	int label_missing;	/* 1: the format requires a label, but the line
 				 * has none */
 	char *tried;		/* names that were tried, if none exists; NULL:
 				 * only ${path} */
-	int has_set;		/* 1: it has a set of classes, possibly empty */
-	struct list_label *set;	/* [nset]: sample.labels, as written */
-	int nset;
 	struct list_part part;
 	char *group;		/* value in the column of list_how.group; NULL:
 				 * none */
@@ -102,8 +63,8 @@ struct list {
 	char **file;		/* names of the lists read */
 	size_t files, files_cap;
 	int strict;		/* 1: numbers mixed with names are an error; set
-				 * unless all lists have an explicit format
-				 * path-label or csv */
+				 * unless the user named formats that allow it
+				 * for all lists */
 	int coded;		/* number of classes with codes c000, c001 ...,
 				 * whichever of them occur; 0: classes have
 				 * names */
@@ -128,7 +89,7 @@ int list_read_paths(struct list *l, const char *file, int zero);
 
 /* How to read an annotation list. */
 struct list_how {
-	enum list_format format;
+	int format;		/* index in list_format_choices; 0: detect it */
 	const char *root;	/* base of relative paths; NULL: current
 				 * directory */
 	const char *subset;	/* read only rows of this split; NULL: all */
@@ -141,18 +102,23 @@ struct list_how {
 
 /*
  * list_read(l, file, how):
- * Append the rows of an annotation list.  LIST_AUTO detects the format from the
- * content.  If ${file} does not exist and contains '*', '?' or '[', it is a
- * glob pattern, whose files are read in byte order.
+ * Append the rows of an annotation list.  If ${file} does not exist and
+ * contains '*', '?' or '[', it is a glob pattern, whose files are read in byte
+ * order.
  * Print a note with the format and the numbers of videos and classes.  Return
  * 0, or -1 after a message that names the line.
  */
 int list_read(struct list *l, const char *file, const struct list_how *how);
 
-/* The names of the formats, in the order of enum list_format. */
-#define LIST_FORMAT_CHOICES "auto|path-label|csv|kinetics|hacs|ucf101|" \
-	"hmdb51|ssv1|ssv2|charades|charades-frames|mmaction2|" \
-	"mmaction2-frames|mmaction2-offset|pyslowfast|tsm"
+/* "auto" and the names of the formats (lists/formats.def), "a|b|c". */
+extern const char list_format_choices[];
+
+/*
+ * list_row_label(r, text): Let ${text} be the class of row ${r}.
+ * list_row_labeled(r): Return 1 if the row has a class or a set of classes.
+ */
+void list_row_label(struct list_row *r, const char *text);
+int list_row_labeled(const struct list_row *r);
 
 /*
  * list_at(row):

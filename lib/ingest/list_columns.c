@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/list_layout.h"
+#include "ingest/list_format.h"
 
 #define Q text_quote
 
@@ -205,7 +205,7 @@ char *
 list_cell(const struct list_reading *r, enum list_column column)
 {
 	static char none[] = "";
-	int at = r->y.at[column];
+	int at = r->at[column];
 
 	return at >= 0 && at < r->cell.n ? r->cell.s[at] : none;
 }
@@ -213,7 +213,7 @@ list_cell(const struct list_reading *r, enum list_column column)
 const char *
 list_column_name(const struct list_reading *r, enum list_column column)
 {
-	return Q(r->head.s[r->y.at[column]]);
+	return Q(r->head.s[r->at[column]]);
 }
 
 /* ---- the header ---- */
@@ -225,98 +225,60 @@ list_column_name(const struct list_reading *r, enum list_column column)
 static void
 list_columns_assign(struct list_reading *r)
 {
-	struct list_layout *y = &r->y;
-	int rank[COLUMNS];
+	int *at = r->at, rank[COLUMNS];
 
 	for (int c = 0; c < COLUMNS; c++)
-		y->at[c] = -1;
-	y->per_second[0] = y->per_second[1] = 0;
+		at[c] = -1;
+	r->per_second[0] = r->per_second[1] = 0;
 	for (int i = 0; i < r->head.n; i++) {
 		struct list_columns_kind k = list_columns_kind_of(r->head.s[i]);
 
 		if (r->how->group != NULL &&
 		    strcasecmp(r->head.s[i], r->how->group) == 0)
-			y->at[COLUMN_GROUP] = i;
-		if (k.column < 0 || (y->at[k.column] >= 0 &&
+			at[COLUMN_GROUP] = i;
+		if (k.column < 0 || (at[k.column] >= 0 &&
 		    k.rank >= rank[k.column]))
 			continue;
-		y->at[k.column] = i;
+		at[k.column] = i;
 		rank[k.column] = k.rank;
 		if (k.column == COLUMN_BEGIN || k.column == COLUMN_END)
-			y->per_second[k.column - COLUMN_BEGIN] = k.per_second;
+			r->per_second[k.column - COLUMN_BEGIN] = k.per_second;
 	}
 }
 
-/* HACS: label says whether the row shows its class, classname. */
-static int
-list_columns_is_hacs(struct list_layout *y, const struct list_fields *head)
+void
+list_columns_drop(struct list_reading *r)
 {
-	for (int i = 0; i < head->n; i++)
-		if (strcasecmp(head->s[i], "classname") == 0 &&
-		    y->at[COLUMN_LABEL] >= 0 &&
-		    strcasecmp(head->s[y->at[COLUMN_LABEL]], "label") == 0) {
-			y->at[COLUMN_VOTE] = y->at[COLUMN_LABEL];
-			y->at[COLUMN_LABEL] = i;
-			return 1;
-		}
-	return 0;
-}
-
-/* Return the format of a list with these columns; LIST_AUTO if none. */
-static enum list_format
-list_columns_format(struct list_layout *y, const struct list_fields *head)
-{
-	int times = y->at[COLUMN_BEGIN] >= 0 && y->at[COLUMN_END] >= 0;
-
-	if (y->at[COLUMN_PATH] >= 0) {
-		y->at[COLUMN_ID] = -1;
-		return LIST_CSV;
-	}
-	if (y->at[COLUMN_ID] < 0)
-		return LIST_AUTO;
-	if (times)
-		return list_columns_is_hacs(y, head) ? LIST_HACS :
-		    LIST_KINETICS;
-	if (y->at[COLUMN_ACTIONS] >= 0)
-		return LIST_CHARADES;
-	y->at[COLUMN_PATH] = y->at[COLUMN_ID];
-	return y->at[COLUMN_LABEL] >= 0 ? LIST_CSV : LIST_AUTO;
+	r->head.n = 0;
+	list_columns_assign(r);
 }
 
 int
 list_columns_read(struct list_reading *r, const char *line)
 {
 	static const char seps[] = ",\t;| ";
-	struct list_layout *y = &r->y;
 	int lost = 0;		/* 1: names of columns, but not of videos */
 
-	y->format = LIST_AUTO;
-	y->header = 0;
-
-	/* The misspelling is PySlowFast's. */
-	if (text_starts(line, "original_vido_id")) {
-		r->head.n = 0;
-		list_columns_assign(r);
-		y->format = LIST_CHARADES_FRAMES;
-		return y->header = 1;
-	}
+	r->head_line = line;
 	/* The separator is the one that gives known names. */
 	for (const char *s = seps; *s != '\0'; s++) {
 		free(r->head_text);
 		r->head_text = xstrdup(line);
-		y->sep = *s;
+		r->sep = *s;
+		r->format = NULL;
 		if (list_cut_fields(r->head_text, *s, &r->head) != 0)
 			continue;
 		list_columns_assign(r);
-		y->format = list_columns_format(y, &r->head);
+		list_detect_by(r, LIST_BY_COLUMNS);
 		/* A line of words may be a path and its label. */
-		if (y->format != LIST_AUTO && (*s != ' ' ||
-		    (y->at[COLUMN_LABEL] >= 0 && r->head.n > 1)))
-			return y->header = 1;
+		if (r->format != NULL && (*s != ' ' ||
+		    (r->at[COLUMN_LABEL] >= 0 && r->head.n > 1)))
+			return 1;
 		for (int c = 0, known = 0; c < COLUMNS && *s != ' '; c++)
-			lost |= (known += y->at[c] >= 0) > 1;
+			lost |= (known += r->at[c] >= 0) > 1;
 	}
-	y->format = LIST_AUTO;
+	r->format = NULL;
+	list_columns_drop(r);
 	return -lost;
 }
 
@@ -326,8 +288,7 @@ list_columns_read(struct list_reading *r, const char *line)
 static int
 list_columns_check_pairs(const struct list_reading *r)
 {
-	const struct list_layout *y = &r->y;
-	const int *at = y->at;
+	const int *at = r->at;
 
 	for (int i = 0; i < r->head.n; i++) {
 		struct list_columns_kind k = list_columns_kind_of(r->head.s[i]);
@@ -376,7 +337,7 @@ list_columns_note_unused(struct list_reading *r)
 		int used = *r->head.s[i] == '\0';
 
 		for (int c = 0; c < COLUMN_READ; c++)
-			used |= r->y.at[c] == i;
+			used |= r->at[c] == i;
 		if (!used)
 			buffer_printf(&b, "%s%s", n++ > 0 ? ", " : "",
 			    Q(r->head.s[i]));
@@ -389,29 +350,31 @@ list_columns_note_unused(struct list_reading *r)
 }
 
 int
-list_columns_check(struct list_reading *r, const struct list_lines *l)
+list_columns_check(struct list_reading *r)
 {
-	if (list_columns_check_pairs(r) != 0 ||
-	    list_times_find_unit(r, l) != 0 ||
-	    list_times_check_hints(r, l) != 0)
+	if (list_columns_check_pairs(r) != 0 || list_times_find_unit(r) != 0 ||
+	    list_times_check_hints(r) != 0)
 		return -1;
 	list_columns_note_unused(r);
 	return 0;
 }
+
 /* ---- rows ---- */
 
-int
+/* Split ${line} into r->cell.  Return 1 if it has a cell, 0 if all are empty,
+ * -1 after a message. */
+static int
 list_columns_row(struct list_reading *r, char *line)
 {
-	int empty = 1, last = 0;
+	int full = 0, last = 0;
 
-	if (list_cut_fields(line, r->y.sep, &r->cell) != 0)
+	if (list_cut_fields(line, r->sep, &r->cell) != 0)
 		return fail("%s: line %d: a quote without its end (wanted each "
 		    "row on one line)", r->name, r->line);
 	for (int i = 0; i < r->cell.n; i++) {
 		if (*r->cell.s[i] == '\0')
 			continue;
-		empty = 0;
+		full = 1;
 		if (i >= r->head.n)
 			return fail("%s: line %d: %d cells, but %d columns in "
 			    "the header (wanted quotes around a cell that has "
@@ -419,10 +382,21 @@ list_columns_row(struct list_reading *r, char *line)
 			    r->head.n);
 	}
 	for (int c = 0; c < COLUMN_READ; c++)
-		last = r->y.at[c] > last ? r->y.at[c] : last;
-	if (!empty && r->cell.n <= last)
+		last = r->at[c] > last ? r->at[c] : last;
+	if (full && r->cell.n <= last)
 		return fail("%s: line %d: %d cells (wanted %d, one for each "
 		    "column up to %s)", r->name, r->line, r->cell.n, last + 1,
 		    Q(r->head.s[last]));
-	return empty;
+	return full;
+}
+
+int
+list_next_row(struct list_reading *r)
+{
+	char *line;
+	int result = 0;
+
+	while (result == 0 && (line = list_next_line(r)) != NULL)
+		result = list_columns_row(r, line);
+	return result;
 }

@@ -1,7 +1,6 @@
 /*
- * Find the video files that rows of annotation lists name: by a path, by an
- * identifier without an extension, or by an identifier and seconds, as Kinetics
- * does.
+ * Find the video files that rows of annotation lists name: by a path, or by an
+ * identifier without an extension.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/list_layout.h"
+#include "ingest/list_format.h"
 
 char *
 list_place(const struct list_reading *r, const char *path)
@@ -21,11 +20,7 @@ list_place(const struct list_reading *r, const char *path)
 	    path_join(root, path);
 }
 
-/*
- * Return the path of ${below} under the root if it exists.  Otherwise record
- * the name in r->tried and return NULL.
- */
-static char *
+char *
 list_try(struct list_reading *r, const char *below)
 {
 	char *path = list_place(r, below);
@@ -38,16 +33,11 @@ list_try(struct list_reading *r, const char *below)
 	return NULL;
 }
 
-/*
- * Append the row of a video at ${path}.  If ${path} is NULL, use ${below} under
- * the root, which does not exist, and store the names that were tried in the
- * row.
- */
-static struct list_row *
+struct list_row *
 list_found(struct list_reading *r, char *path, const char *below)
 {
 	struct list_row *row = list_append(r->l, path != NULL ? path :
-	    list_place(r, below), NULL, r->name, r->line);
+	    list_place(r, below), r->name, r->line);
 
 	if (path == NULL && r->tried.n > 0)
 		row->tried = xstrdup(r->tried.data);
@@ -55,8 +45,7 @@ list_found(struct list_reading *r, char *path, const char *below)
 	return row;
 }
 
-/* Return the first path that exists of ID.mp4, ID.webm, ..., ID, or NULL. */
-static char *
+char *
 list_try_endings(struct list_reading *r, const char *id)
 {
 	static const char *const ending[] = { ".mp4", ".webm", ".mkv", ".avi",
@@ -74,11 +63,10 @@ list_try_endings(struct list_reading *r, const char *id)
 }
 
 struct list_row *
-list_find(struct list_reading *r, const char *id, int folder)
+list_find(struct list_reading *r, const char *id, const char *ending)
 {
 	char *path = list_try_endings(r, id);
-	char *below = xprintf("%s%s", id, folder ? "" :
-	    r->y.format == LIST_SSV2 ? ".webm" : ".mp4");
+	char *below = xprintf("%s%s", id, ending);
 	struct list_row *row = list_found(r, path, below);
 
 	free(below);
@@ -91,34 +79,9 @@ list_find_path(struct list_reading *r, const char *path)
 	char *whole = list_place(r, path);
 
 	if (list_is_file(path) || access(whole, F_OK) == 0)
-		return list_append(r->l, whole, NULL, r->name, r->line);
+		return list_append(r->l, whole, r->name, r->line);
 	free(whole);
-	return list_find(r, path, 1);
-}
-
-struct list_row *
-list_find_hacs(struct list_reading *r, const char *label, const char *id)
-{
-	char *below[] = {
-		xprintf("%s/v_%s", label != NULL ? label : ".", id),
-		xprintf("%s/v_%s", label != NULL ? label : ".", id),
-		xprintf("v_%s", id), xstrdup(id)
-	};
-	const size_t n = sizeof(below) / sizeof(*below);
-	struct list_row *row;
-	char *path = NULL, *missing;
-
-	for (char *s = below[1]; *s != '\0' && *s != '/'; s++)
-		*s = *s == ' ' ? '_' : *s;
-	for (size_t i = 0; i < n && path == NULL; i++)
-		if (i != 1 || strcmp(below[0], below[1]) != 0)
-			path = list_try_endings(r, below[i]);
-	missing = xprintf("%s.mp4", below[0]);
-	row = list_found(r, path, missing);
-	for (size_t i = 0; i < n; i++)
-		free(below[i]);
-	free(missing);
-	return row;
+	return list_find(r, path, "");
 }
 
 char *
@@ -136,44 +99,12 @@ list_part_suffix(const struct list_part *p)
 	    whole ? "" : "ms");
 }
 
-/*
- * Sets are kept flat, or in folders named by label, with '_' for ' ' or
- * unchanged.
- */
-struct list_row *
-list_find_kinetics(struct list_reading *r, const char *label, const char *id,
+void
+list_select(const struct list_reading *r, struct list_row *row,
     const struct list_part *part)
 {
-	int whole = part->start == (int)part->start &&
-	    part->end == (int)part->end;
-	char *file = xprintf("%s_%06.0f_%06.0f.mp4", id, part->start,
-	    part->end);
-	char *path = whole ? list_try(r, file) : NULL, *below;
-	struct list_row *row;
-
-	for (int way = 0; whole && way < 2 && label != NULL && path == NULL;
-	    way++) {
-		if (way == 1 && strchr(label, ' ') == NULL)
-			break;
-		below = xprintf("%s/%s", label, file);
-		for (char *s = below; way == 0 && *s != '/'; s++)
-			if (*s == ' ')
-				*s = '_';
-		path = list_try(r, below);
-		free(below);
-	}
-	if (path != NULL) {
-		row = list_found(r, path, NULL);
-	} else {
-		path = list_try_endings(r, id);
-		below = whole ? xstrdup(file) : xprintf("%s.mp4", id);
-		row = list_found(r, path, below);
-		free(below);
-		if (path != NULL || !whole) {
-			row->part = *part;
-			row->suffix = list_part_suffix(part);
-		}
-	}
-	free(file);
-	return row;
+	row->part = *part;
+	/* A row with a first frame is one of several of a video. */
+	if (part->count == 0 || *list_cell(r, COLUMN_BEGIN_FRAME) != '\0')
+		row->suffix = list_part_suffix(part);
 }

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "ingest/relative.h"
-#include "ingest/list_layout.h"
+#include "ingest/list_format.h"
 
 #define Q text_quote
 
@@ -76,8 +76,11 @@ list_folder_join(const struct folder_item *k, int n)
 static void
 list_folder_label(struct list_row *r, const char *name, size_t n)
 {
-	r->label = xstrndup(name, n);
+	char *label = xstrndup(name, n);
+
+	list_row_label(r, label);
 	r->by_folder = 1;
+	free(label);
 }
 
 /* Label a video by the first folder below ${root} on its path. */
@@ -147,7 +150,7 @@ list_folder_check(const struct folder_items *t)
 		char *root;
 
 		k = &t->item[i];
-		if (strcmp(k->part[common], k->row->label) == 0)
+		if (strcmp(k->part[common], k->row->label->text) == 0)
 			continue;
 		other = Q(k->part[common]);
 		root = list_folder_join(k, common);
@@ -155,7 +158,7 @@ list_folder_check(const struct folder_items *t)
 		fail("%s%s: class %s by its own folder, %s by the first folder "
 		    "below %s; other videos lie at other depths (wanted "
 		    "--root=%s for %s)", list_at(k->row), Q(k->row->path),
-		    Q(k->row->label), other, quoted, quoted, other);
+		    Q(k->row->label->text), other, quoted, quoted, other);
 		free(root);
 		return EXIT_USAGE;
 	}
@@ -171,7 +174,7 @@ list_label_folders(struct list *l, const char *root)
 	for (size_t i = 0; i < l->n && status == 0; i++) {
 		struct list_row *r = &l->row[i];
 
-		if (r->label == NULL && !r->has_set)
+		if (!list_row_labeled(r))
 			status = root != NULL ? list_folder_below(r, root) :
 			    list_folder_own(r, &t);
 	}

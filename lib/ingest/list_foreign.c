@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/list_layout.h"
+#include "ingest/list_format.h"
 
 #define HEAD 4096		/* bytes at the beginning that tell a format */
 #define ROWS(a) (sizeof(a) / sizeof(*(a)))
@@ -195,8 +195,10 @@ list_foreign_is_frames(const struct list_lines *l)
 }
 
 int
-list_foreign_lines(const struct list_reading *r, const struct list_lines *l)
+list_foreign_lines(const struct list_reading *r)
 {
+	const struct list_lines *l = &r->lines;
+
 	if (list_foreign_is_frames(l))
 		return list_foreign_refuse(r->name,
 		    "a label in each line, as for the frames of one video");

@@ -76,12 +76,10 @@ list_keys_make(struct list_row *r, const char *root)
 static int
 list_keys_by_labels(const struct list_row *a, const struct list_row *b)
 {
-	const char *x = a->label != NULL ? a->label : "";
-	const char *y = b->label != NULL ? b->label : "";
-	int order = strcmp(x, y);
+	int order = 0;
 
-	for (int k = 0; order == 0 && k < a->nset && k < b->nset; k++) {
-		const struct list_label *s = &a->set[k], *t = &b->set[k];
+	for (int k = 0; order == 0 && k < a->nlabels && k < b->nlabels; k++) {
+		const struct list_label *s = &a->label[k], *t = &b->label[k];
 
 		order = strcmp(s->text, t->text);
 		if (order == 0)
@@ -89,7 +87,7 @@ list_keys_by_labels(const struct list_row *a, const struct list_row *b)
 			    1 - 2 * (s->from < t->from) :
 			    (s->to > t->to) - (s->to < t->to);
 	}
-	return order != 0 ? order : a->nset - b->nset;
+	return order != 0 ? order : a->nlabels - b->nlabels;
 }
 
 static int
@@ -182,10 +180,8 @@ list_keys_add_labels(struct list_row *r)
 	struct buffer b = { 0 };
 
 	buffer_printf(&b, "%s", r->suffix != NULL ? r->suffix : "");
-	if (r->label != NULL)
-		buffer_printf(&b, "_%s", r->label);
-	for (int i = 0; i < r->nset; i++) {
-		const struct list_label *s = &r->set[i];
+	for (int i = 0; i < r->nlabels; i++) {
+		const struct list_label *s = &r->label[i];
 
 		buffer_printf(&b, "_%s", s->text);
 		if (s->unit != LIST_ALWAYS)

@@ -1,6 +1,4 @@
-/*
- * Convert the labels of lists to class numbers, and read files of class names.
- */
+/* Convert the labels of lists to class numbers. */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,8 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/list_json.h"
-#include "ingest/list_layout.h"
+#include "ingest/list_format.h"
 
 #define Q text_quote
 
@@ -230,9 +227,8 @@ list_number_check_bare(const struct list *l)
 			labeled = 0;
 		}
 		labeled |= r->file != NULL && !r->by_folder &&
-		    r->label != NULL;
-		if (bare == NULL && r->file != NULL && r->label == NULL &&
-		    !r->has_set)
+		    r->nlabels > 0 && !r->has_set;
+		if (bare == NULL && r->file != NULL && !list_row_labeled(r))
 			bare = r;
 	}
 	return 0;
@@ -253,14 +249,13 @@ list_number_gather(struct list_row *r, struct list_number_items *t)
 	struct label_interval *labels = NULL;
 
 	if (r->has_set)
-		labels = xcalloc((size_t)r->nset + 1, sizeof(*labels));
-	for (int k = 0; k < r->nset; k++)
-		list_number_add_item(t, r->set[k].text, r, &labels[k].class);
+		labels = xcalloc((size_t)r->nlabels + 1, sizeof(*labels));
+	for (int k = 0; k < r->nlabels; k++)
+		list_number_add_item(t, r->label[k].text, r, r->has_set ?
+		    &labels[k].class : &r->sample.label);
 	r->sample.label = -1;
 	r->sample.labels = labels;
-	r->sample.nlabels = r->nset;
-	if (r->label != NULL)
-		list_number_add_item(t, r->label, r, &r->sample.label);
+	r->sample.nlabels = r->has_set ? r->nlabels : 0;
 }
 
 /* Add all classes of a dataset that has codes, whichever of them occur. */
@@ -297,68 +292,4 @@ list_number(struct list *l, struct class_list *classes, const char *file)
 		class_warn_alike(classes);
 	free(t.item);
 	return result;
-}
-
-/*
- * Return the name after "12 name" or "c012 name" if the number is ${number};
- * otherwise NULL.
- */
-static char *
-list_number_after(char *line, int64_t number)
-{
-	char code[24];
-	size_t n;
-
-	snprintf(code, sizeof(code), *line == 'c' ? "c%03lld" : "%lld",
-	    (long long)number);
-	n = strlen(code);
-	if (strncmp(line, code, n) != 0 || strspn(line + n, " \t") == 0)
-		return NULL;
-	return line + n + strspn(line + n, " \t");
-}
-
-static int
-list_number_read_classes(const char *path, struct class_list *c)
-{
-	struct buffer b = { 0 };
-	int from, result = -1;
-
-	if (file_read_text(path, &b) != 0)
-		goto out;
-	if (list_is_json(b.data)) {
-		result = list_json_classes(path, b.data, b.n, c);
-		goto out;
-	}
-	if (class_read_lines(path, b.data, c) != 0)
-		goto out;
-	result = 0;
-	/*
-	 * Numbers begin at 0 or 1, as the first line shows.  If a line is not
-	 * numbered accordingly, all lines are names as they stand.
-	 */
-	from = list_number_after(c->name[0], 0) == NULL;
-	for (size_t i = 0; i < c->n; i++)
-		if (list_number_after(c->name[i], (int64_t)i + from) == NULL)
-			goto out;
-	for (size_t i = 0; i < c->n; i++) {
-		char *name = xstrdup(list_number_after(c->name[i],
-		    (int64_t)i + from));
-
-		free(c->name[i]);
-		c->name[i] = name;
-	}
-	result = class_check(Q(path), c, NULL);
-out:
-	buffer_free(&b);
-	return result;
-}
-
-int
-list_classes(const char *path, int sorted, struct class_list *c)
-{
-	if (list_number_read_classes(path, c) != 0)
-		return -1;
-	if (sorted)
-		qsort(c->name, c->n, sizeof(*c->name), list_number_by_bytes);
-	return 0;
 }

@@ -103,7 +103,7 @@ list_split_unit(const struct list_row *r)
 static const char *
 list_split_class(const struct list_row *r)
 {
-	return r->label != NULL ? r->label : r->nset > 0 ? r->set[0].text : "";
+	return r->nlabels > 0 ? r->label[0].text : "";
 }
 
 static int

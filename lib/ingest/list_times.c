@@ -13,7 +13,7 @@
 #include "base/fail.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/list_layout.h"
+#include "ingest/list_format.h"
 
 #define Q text_quote
 #define SECONDS 1e6		/* longer than any video */
@@ -90,8 +90,9 @@ struct list_times_values {
 };
 
 static struct list_times_values
-list_times_scan(struct list_reading *r, const struct list_lines *l, int at)
+list_times_scan(struct list_reading *r, int at)
 {
+	const struct list_lines *l = &r->lines;
 	struct list_times_values v = { 0 };
 	double time;
 
@@ -100,7 +101,7 @@ list_times_scan(struct list_reading *r, const struct list_lines *l, int at)
 		const char *cell;
 		int *first;
 
-		list_cut_fields(copy, r->y.sep, &r->cell);
+		list_cut_fields(copy, r->sep, &r->cell);
 		cell = at < r->cell.n ? r->cell.s[at] : "";
 		first = strpbrk(cell, ".,:") != NULL ? &v.other : &v.whole;
 		if (*cell != '\0' && list_times_is_span(cell))
@@ -118,20 +119,30 @@ list_times_scan(struct list_reading *r, const struct list_lines *l, int at)
 /* ---- units ---- */
 
 int
-list_times_find_unit(struct list_reading *r, const struct list_lines *l)
+list_has_times(const struct list_reading *r)
+{
+	return r->at[COLUMN_BEGIN] >= 0 && r->at[COLUMN_END] >= 0;
+}
+
+void
+list_times_are_seconds(struct list_reading *r)
+{
+	for (int k = 0; k < 2; k++)
+		r->per_second[k] = r->per_second[k] > 0 ? r->per_second[k] : 1;
+}
+
+int
+list_times_find_unit(struct list_reading *r)
 {
 	static const char *const name[] = { "start", "end" };
-	struct list_layout *y = &r->y;
-	int seconds = r->how->format == LIST_KINETICS ||
-	    y->format == LIST_HACS, line = 0, at = 0;
+	int seconds = 0, line = 0, at = 0;
 
 	for (int k = 0; k < 2; k++) {
-		struct list_times_values v = { 0 };
+		struct list_times_values v;
 
-		if (y->at[COLUMN_BEGIN + k] < 0 || y->per_second[k] > 0)
+		if (r->at[COLUMN_BEGIN + k] < 0 || r->per_second[k] > 0)
 			continue;
-		if (!seconds)
-			v = list_times_scan(r, l, y->at[COLUMN_BEGIN + k]);
+		v = list_times_scan(r, r->at[COLUMN_BEGIN + k]);
 		seconds |= v.other > 0;
 		at = v.whole > 0 && line == 0 ? k : at;
 		line = v.whole > 0 && line == 0 ? v.whole : line;
@@ -142,15 +153,14 @@ list_times_find_unit(struct list_reading *r, const struct list_lines *l)
 		    "for milliseconds, frame_%s for frames)", r->name, line,
 		    list_column_name(r, COLUMN_BEGIN + at), name[at], name[at],
 		    name[at]);
-	for (int k = 0; k < 2; k++)
-		y->per_second[k] = y->per_second[k] > 0 ? y->per_second[k] : 1;
+	list_times_are_seconds(r);
 	return 0;
 }
 
 int
-list_times_check_hints(struct list_reading *r, const struct list_lines *l)
+list_times_check_hints(struct list_reading *r)
 {
-	const int *at = r->y.at;
+	const int *at = r->at;
 
 	if (at[COLUMN_BEGIN] >= 0 || at[COLUMN_END] >= 0 ||
 	    at[COLUMN_BEGIN_FRAME] >= 0 || at[COLUMN_END_FRAME] >= 0)
@@ -161,7 +171,7 @@ list_times_check_hints(struct list_reading *r, const struct list_lines *l)
 
 		if (column < COLUMN_READ)
 			continue;
-		v = list_times_scan(r, l, i);
+		v = list_times_scan(r, i);
 		if (v.odd == 0 && (v.spans > 0 || (column != COLUMN_LENGTH &&
 		    v.whole + v.other > 0)))
 			return fail("%s: line 1: column %s has times under a "
@@ -185,7 +195,7 @@ list_times_has_thousands(const struct list_reading *r, const char *text)
 {
 	const char *comma = strchr(text, ',');
 
-	return r->y.sep == ',' && comma != NULL && text[0] != '0' &&
+	return r->sep == ',' && comma != NULL && text[0] != '0' &&
 	    strspn(comma + 1, "0123456789") == 3 && comma[4] == '\0' &&
 	    strchr(text, ':') == NULL;
 }
@@ -195,7 +205,7 @@ list_times_seconds(const struct list_reading *r, struct list_part *p)
 {
 	const char *begin = list_cell(r, COLUMN_BEGIN);
 	const char *end = list_cell(r, COLUMN_END);
-	const double *unit = r->y.per_second;
+	const double *unit = r->per_second;
 
 	if (list_times_has_thousands(r, begin) ||
 	    list_times_has_thousands(r, end))

@@ -52,11 +52,11 @@ list_write_label(const struct list_row *r, struct buffer *to)
 {
 	int64_t number;
 
-	if (r->label == NULL)
+	if (r->has_set || r->nlabels == 0)
 		return 0;
-	if (r->base == 0 || text_int(r->label, r->base, INT32_MAX,
+	if (r->base == 0 || text_int(r->label->text, r->base, INT32_MAX,
 	    &number) != 0)
-		return list_write_text(r, r->label, to);
+		return list_write_text(r, r->label->text, to);
 	buffer_printf(to, "%lld", (long long)(number - r->base));
 	return 0;
 }
@@ -68,10 +68,10 @@ list_write_set(const struct list *l, const struct list_row *r,
 	char from[40], end[40];
 	int64_t code;
 
-	if (r->has_set && r->nset == 0)
+	if (r->has_set && r->nlabels == 0)
 		buffer_text(to, "none");
-	for (int k = 0; k < r->nset; k++) {
-		const struct list_label *s = &r->set[k];
+	for (int k = 0; k < r->nlabels && r->has_set; k++) {
+		const struct list_label *s = &r->label[k];
 		const char *mark = s->unit == LIST_FRAMES ? "f" : "";
 
 		buffer_text(to, k > 0 ? ";" : "");

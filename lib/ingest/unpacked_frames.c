@@ -135,8 +135,8 @@ unpacked_set_sample(struct unpacked *u, uint32_t i, size_t k)
 	if (m->labels == NULL)
 		return 0;
 	m->flags |= SHARD_LABELS;
-	for (int s = 0; s < row->nset; s++)
-		if (row->set[s].unit == LIST_SECONDS &&
+	for (int s = 0; s < row->nlabels; s++)
+		if (row->label[s].unit == LIST_SECONDS &&
 		    (f->flags & SHARD_VARIABLE))
 			return fail("%s: labels in seconds of a video with a "
 			    "variable frame rate (wanted --fps=RATE, or a "

@@ -34,6 +34,7 @@ folders() {
 	cat <<'FOLDERS'
 train          train/learn train/loop train/optim train/reduce train/run
 backend/cpu    backend/ref
+ingest         ingest/lists
 train/reduce
 train/optim    train/reduce
 train/weights  train/run

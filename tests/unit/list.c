@@ -56,12 +56,13 @@ rows(const struct list *l, int result)
 	buffer_text(&b, "");
 	for (size_t i = 0; i < l->n; i++)
 		buffer_printf(&b, "%s%s|%s", i > 0 ? " " : "",
-		    l->row[i].path, l->row[i].label ? l->row[i].label : "-");
+		    l->row[i].path, l->row[i].nlabels > 0 ?
+		    l->row[i].label->text : "-");
 	return b.data;
 }
 
 static void
-reads(const char *what, const char *text, enum list_format format,
+reads(const char *what, const char *text, const char *format,
     const char *root, const char *want)
 {
 	struct list l = { 0 };
@@ -69,14 +70,14 @@ reads(const char *what, const char *text, enum list_format format,
 
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
-	    &(struct list_how){ .format = format, .root = root });
+	    &(struct list_how){ .format = text_choice(list_format_choices, format), .root = root });
 	said_end();
 	is_text(rows(&l, r), want, what);
 	list_free(&l);
 }
 
 static void
-refuses(const char *what, const char *text, enum list_format format,
+refuses(const char *what, const char *text, const char *format,
     const char *says)
 {
 	struct list l = { 0 };
@@ -84,7 +85,7 @@ refuses(const char *what, const char *text, enum list_format format,
 
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
-	    &(struct list_how){ .format = format });
+	    &(struct list_how){ .format = text_choice(list_format_choices, format) });
 	said_end();
 	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
 		diag("said: %s (wanted: %s)", why, says);
@@ -94,50 +95,50 @@ refuses(const char *what, const char *text, enum list_format format,
 static void
 test_path_label(void)
 {
-	reads("path and label", "a.mp4 3\nb/c.avi 0\n", LIST_AUTO, NULL,
+	reads("path and label", "a.mp4 3\nb/c.avi 0\n", "auto", NULL,
 	    "a.mp4|3 b/c.avi|0");
 	reads("paths relative to a root",
-	    "a.mp4 3\n/b.avi 0\n", LIST_AUTO, "r/s",
+	    "a.mp4 3\n/b.avi 0\n", "auto", "r/s",
 	    "r/s/a.mp4|3 /b.avi|0");
-	reads("paths alone", "a.mp4\nb.mp4\n", LIST_AUTO, NULL,
+	reads("paths alone", "a.mp4\nb.mp4\n", "auto", NULL,
 	    "a.mp4|- b.mp4|-");
-	reads("path, frames, label", "a.mp4 300 3\n", LIST_AUTO, NULL,
+	reads("path, frames, label", "a.mp4 300 3\n", "auto", NULL,
 	    "a.mp4|3");
 	reads("blanks in paths", "my dir/a b.mp4 3\nc d.mp4 4\n",
-	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	    "auto", NULL, "my dir/a b.mp4|3 c d.mp4|4");
 	reads("blanks in paths, with frames",
 	    "my dir/a b.mp4 30 3\nc d.mp4 120 4\n",
-	    LIST_AUTO, NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	    "auto", NULL, "my dir/a b.mp4|3 c d.mp4|4");
 	refuses("two labels, not frames and a label, are refused",
 	    "a.mp4 4 1\nb.mp4 0 4\n",
-	    LIST_AUTO, "list: line 2: 0 frames before the label 4 (wanted the "
+	    "auto", "list: line 2: 0 frames before the label 4 (wanted the "
 	    "frames of the video; --annotations-format=mmaction2 for several");
 	reads("two numbers are read if the format is named",
 	    "a.mp4 4 1\nb.mp4 0 4\n",
-	    LIST_PATH_LABEL, NULL, "a.mp4|1 b.mp4|4");
+	    "path-label", NULL, "a.mp4|1 b.mp4|4");
 	refuses("two labels between commas are refused",
-	    "a.mp4,0,4\n", LIST_AUTO,
+	    "a.mp4,0,4\n", "auto",
 	    "line 1: 0 frames before the label 4");
 	reads("named format: frames in some lines only",
-	    "a b.mp4 3\nc d.mp4 120 4\n", LIST_PATH_LABEL, NULL,
+	    "a b.mp4 3\nc d.mp4 120 4\n", "path-label", NULL,
 	    "a b.mp4|3 c d.mp4|4");
-	reads("a number in the path", "take 3.mp4 7\n", LIST_AUTO, NULL,
+	reads("a number in the path", "take 3.mp4 7\n", "auto", NULL,
 	    "take 3.mp4|7");
 	reads("runs of blanks, CR LF, no newline at the end",
-	    "a.mp4  \t 3 \r\n\r\nb.mp4 1", LIST_AUTO, NULL, "a.mp4|3 b.mp4|1");
-	reads("commas", "a b.mp4,3\nc.mp4,x y\n", LIST_AUTO, NULL,
+	    "a.mp4  \t 3 \r\n\r\nb.mp4 1", "auto", NULL, "a.mp4|3 b.mp4|1");
+	reads("commas", "a b.mp4,3\nc.mp4,x y\n", "auto", NULL,
 	    "a b.mp4|3 c.mp4|x y");
-	reads("tabs, three fields", "a.mp4\t9\tjump\n", LIST_AUTO, NULL,
+	reads("tabs, three fields", "a.mp4\t9\tjump\n", "auto", NULL,
 	    "a.mp4|jump");
-	reads("semicolons", "a.mp4;3\n", LIST_AUTO, NULL, "a.mp4|3");
-	reads("quotes", "\"a,\"\"b\"\".mp4\",3\n", LIST_AUTO, NULL,
+	reads("semicolons", "a.mp4;3\n", "auto", NULL, "a.mp4|3");
+	reads("quotes", "\"a,\"\"b\"\".mp4\",3\n", "auto", NULL,
 	    "a,\"b\".mp4|3");
-	reads("names as labels", "a.mp4 run\nb.mp4 walk\n", LIST_AUTO, NULL,
+	reads("names as labels", "a.mp4 run\nb.mp4 walk\n", "auto", NULL,
 	    "a.mp4|run b.mp4|walk");
-	reads("nothing", "", LIST_AUTO, NULL, "");
+	reads("nothing", "", "auto", NULL, "");
 	refuses("four fields are refused",
-	    "a.mp4,1,2,3\n", LIST_AUTO, "line 1: 4 fields");
-	refuses("a line without a path is refused", "a.mp4,1\n,2\n", LIST_AUTO,
+	    "a.mp4,1,2,3\n", "auto", "line 1: 4 fields");
+	refuses("a line without a path is refused", "a.mp4,1\n,2\n", "auto",
 	    "line 2: no path");
 }
 
@@ -145,25 +146,25 @@ static void
 test_csv(void)
 {
 	reads("CSV with a header",
-	    "path,label,n\na.mp4,run,7\n", LIST_AUTO, "v",
+	    "path,label,n\na.mp4,run,7\n", "auto", "v",
 	    "v/a.mp4|run");
 	reads("CSV: other names, other order, a byte order mark",
 	    "\357\273\277Class\tVideo\n"
-	    "run\ta.mp4\n", LIST_AUTO, NULL, "a.mp4|run");
+	    "run\ta.mp4\n", "auto", NULL, "a.mp4|run");
 	reads("CSV: label is preferred to label_id",
 	    "file;label_id;label\na;5;walk\n",
-	    LIST_AUTO, NULL, "a|walk");
+	    "auto", NULL, "a|walk");
 	reads("CSV: label_id alone",
-	    "file;label_id\na;5\n", LIST_AUTO, NULL, "a|5");
-	reads("CSV: no label column", "path,n\na.mp4,7\n", LIST_CSV, NULL,
+	    "file;label_id\na;5\n", "auto", NULL, "a|5");
+	reads("CSV: no label column", "path,n\na.mp4,7\n", "csv", NULL,
 	    "a.mp4|-");
-	reads("a table of vt", "#path\tlabel\na b.mp4\t2\n", LIST_AUTO, NULL,
+	reads("a table of vt", "#path\tlabel\na b.mp4\t2\n", "auto", NULL,
 	    "a b.mp4|2");
 	refuses("CSV: a short row is refused",
-	    "n,path,label\n1,a.mp4,x\n2,b.mp4\n", LIST_AUTO,
+	    "n,path,label\n1,a.mp4,x\n2,b.mp4\n", "auto",
 	    "line 3: 2 cells (wanted 3, one for each column up to label)");
 	refuses("CSV: no header is refused",
-	    "a.mp4,1\n", LIST_CSV, "no header");
+	    "a.mp4,1\n", "csv", "no header");
 }
 
 static void
@@ -173,30 +174,30 @@ test_kinetics(void)
 	struct list l = { 0 };
 
 	reads("flat", "label,youtube_id,time_start,time_end,split\n"
-	    "\"juggling balls\",Ab-_1,12,22,train\n", LIST_AUTO, "k",
+	    "\"juggling balls\",Ab-_1,12,22,train\n", "auto", "k",
 	    "k/Ab-_1_000012_000022.mp4|juggling balls");
 	reads("Kinetics without labels",
 	    "youtube_id,time_start,time_end,split\n"
-	    "xyz,0,10,test\n", LIST_AUTO, NULL, "xyz_000000_000010.mp4|-");
+	    "xyz,0,10,test\n", "auto", NULL, "xyz_000000_000010.mp4|-");
 	refuses("Kinetics: a row without times is refused",
 	    "label,youtube_id,time_start,time_end\n"
-	    "x,y,1\n", LIST_KINETICS,
+	    "x,y,1\n", "kinetics",
 	    "line 2: 3 cells (wanted 4, one for each column up to time_end)");
 	refuses("Kinetics: a time that is not a number is refused",
 	    "label,youtube_id,time_start,time_end\n"
-	    "x,y,1,soon\n", LIST_KINETICS, "line 2: time_end soon");
+	    "x,y,1,soon\n", "kinetics", "line 2: time_end soon");
 	refuses("Kinetics: an end before the start is refused",
 	    "label,youtube_id,time_start,"
-	    "time_end\nx,y,12,3\n", LIST_KINETICS, "line 2: time_end 3 (wanted "
+	    "time_end\nx,y,12,3\n", "kinetics", "line 2: time_end 3 (wanted "
 	    "a time after 12, or nothing for the end");
 	refuses("Kinetics: another header is refused",
-	    "path,label\n", LIST_KINETICS,
+	    "path,label\n", "kinetics",
 	    "no header of Kinetics");
 	snprintf(path, sizeof(path), "%s/juggling_balls", dir);
 	mkdir(path, 0700);
 	put("juggling_balls/A_000001_000011.mp4", "x");
 	list_read(&l, put("list", "label,youtube_id,time_start,time_end\n"
-	    "juggling balls,A,1,11\n"), &(struct list_how){ .format = LIST_AUTO, .root = dir });
+	    "juggling balls,A,1,11\n"), &(struct list_how){ .format = 0, .root = dir });
 	snprintf(path, sizeof(path), "%s/juggling_balls/A_000001_000011.mp4",
 	    dir);
 	is_text(l.row[0].path, path,
@@ -212,18 +213,18 @@ test_ucf101(void)
 {
 	reads("UCF101: numbers count from 1",
 	    "Archery/v_Archery_g08_c01.avi 3\n"
-	    "Archery/v_Archery_g08_c02.avi 1\n", LIST_AUTO, "u",
+	    "Archery/v_Archery_g08_c02.avi 1\n", "auto", "u",
 	    "u/Archery/v_Archery_g08_c01.avi|3 "
 	    "u/Archery/v_Archery_g08_c02.avi|1");
 	reads("UCF101: a test list",
-	    "Archery/v_Archery_g01_c01.avi\r\n", LIST_AUTO,
+	    "Archery/v_Archery_g01_c01.avi\r\n", "auto",
 	    NULL, "Archery/v_Archery_g01_c01.avi|Archery");
 	reads("UCF101: a 0 makes it path and label", "A/v_A_g08_c01.avi 0\n"
-	    "B/v_B_g08_c01.avi 1\n", LIST_AUTO, NULL,
+	    "B/v_B_g08_c01.avi 1\n", "auto", NULL,
 	    "A/v_A_g08_c01.avi|0 B/v_B_g08_c01.avi|1");
 	refuses("UCF101: a 0 is refused if the format is named",
 	    "A/v_A_g08_c01.avi 0\n",
-	    LIST_UCF101, "line 1: \"A/v_A_g08_c01.avi 0\" (wanted Class/v_Cl");
+	    "ucf101", "line 1: \"A/v_A_g08_c01.avi 0\" (wanted Class/v_Cl");
 }
 
 static void
@@ -257,7 +258,7 @@ test_paths(void)
 		    NULL, "JSON as a list of paths is refused: %s", said_now());
 		said_begin(why, sizeof(why));
 		r = list_read(&l, put("list", json[i]),
-		    &(struct list_how){ .format = LIST_AUTO });
+		    &(struct list_how){ .format = 0 });
 		said_end();
 		ok(r == -1 && strstr(why, "list: line 1: JSON (wanted lines of a video") !=
 		    NULL, "JSON as a list of labels is refused");
@@ -269,7 +270,7 @@ test_paths(void)
 	list_free(&l);
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", "a 1\rb 2\r"),
-	    &(struct list_how){ .format = LIST_PATH_LABEL });
+	    &(struct list_how){ .format = text_choice(list_format_choices, "path-label") });
 	said_end();
 	ok(r == -1 && strstr(why, "line 1: a carriage return within") != NULL,
 	    "lines that end in CR alone are refused: %s", why);
@@ -296,7 +297,7 @@ test_paths(void)
  */
 static const char *
 numbers_as(const char *text, const char *classes, int by_folder,
-    const char **names, enum list_format format)
+    const char **names, const char *format)
 {
 	static struct buffer b;
 	static struct buffer c;
@@ -307,7 +308,7 @@ numbers_as(const char *text, const char *classes, int by_folder,
 	b.n = c.n = 0;
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put("list", text),
-	    &(struct list_how){ .format = format });
+	    &(struct list_how){ .format = text_choice(list_format_choices, format) });
 	if (r == 0 && classes != NULL)
 		r = list_classes(put("classes", classes), 0, &cl);
 	if (r == 0)
@@ -332,12 +333,12 @@ static const char *
 numbers(const char *text, const char *classes, int by_folder,
     const char **names)
 {
-	return numbers_as(text, classes, by_folder, names, LIST_PATH_LABEL);
+	return numbers_as(text, classes, by_folder, names, "path-label");
 }
 
 /* Check that a list is refused when its labels become numbers. */
 static void
-refuses_labels(const char *what, const char *text, enum list_format format,
+refuses_labels(const char *what, const char *text, const char *format,
     const char *classes, const char *says)
 {
 	const char *c;
@@ -354,55 +355,55 @@ test_labels(void)
 
 	refuses_labels("a line without a label is refused",
 	    "a.mp4 1\n\nb.mp4\nc.mp4 2\n",
-	    LIST_AUTO, NULL, "list: line 3: b.mp4: no label (wanted one in each "
+	    "auto", NULL, "list: line 3: b.mp4: no label (wanted one in each "
 	    "line)");
 	refuses_labels("a last line without a label is refused",
-	    "a.mp4 1\nb.mp4\n", LIST_AUTO, NULL,
+	    "a.mp4 1\nb.mp4\n", "auto", NULL,
 	    "list: line 2: b.mp4: no label");
 	refuses_labels("a list without labels is refused",
-	    "a.mp4\nb.mp4\n", LIST_PATH_LABEL,
+	    "a.mp4\nb.mp4\n", "path-label",
 	    NULL, "list: line 1: a.mp4: no label");
 	refuses_labels("an empty label between commas is refused",
 	    "a.mp4,1\nb.mp4,\n",
-	    LIST_AUTO, NULL, "list: line 2: b.mp4: no label");
+	    "auto", NULL, "list: line 2: b.mp4: no label");
 	refuses_labels("an empty label in a CSV is refused",
 	    "path,label\na,x\nb,\n",
-	    LIST_AUTO, NULL, "list: line 3: b: no label");
-	is_text(numbers_as("path,n\na,1\nb,2\n", NULL, 0, &c, LIST_AUTO),
+	    "auto", NULL, "list: line 3: b: no label");
+	is_text(numbers_as("path,n\na,1\nb,2\n", NULL, 0, &c, "auto"),
 	    "-1 -1", "a CSV without a label column has no labels");
 	refuses_labels("Something-Something v2: a missing label is refused",
 	    "[{\"id\":\"1\",\"template\":"
-	    "\"a\"},{\"id\":\"2\"}]", LIST_AUTO, NULL,
+	    "\"a\"},{\"id\":\"2\"}]", "auto", NULL,
 	    "list: item 2: 2.webm: no label");
-	is_text(numbers_as("x/a.mp4\nx/b.mp4\n", NULL, 1, &c, LIST_AUTO), "0 0",
+	is_text(numbers_as("x/a.mp4\nx/b.mp4\n", NULL, 1, &c, "auto"), "0 0",
 	    "folders give labels to paths alone");
 	refuses_labels("a name among numbers is refused",
 	    "a.mp4 0\nb.mp4 walk\nc.mp4 2\n",
-	    LIST_AUTO, NULL, "list: line 2: b.mp4: label walk among numbers "
+	    "auto", NULL, "list: line 2: b.mp4: label walk among numbers "
 	    "(wanted only numbers or only names; --annotations-format=path-label");
 	refuses_labels("a number among names is refused", "a.mp4 run\nb.mp4 7\n"
-	    "c.mp4 walk\n", LIST_AUTO, NULL,
+	    "c.mp4 walk\n", "auto", NULL,
 	    "list: line 2: b.mp4: label 7 among names");
 	refuses_labels("of a number and a name, the later one is refused",
-	    "a.mp4 1\nb.mp4 two\n", LIST_AUTO, NULL,
+	    "a.mp4 1\nb.mp4 two\n", "auto", NULL,
 	    "list: line 2: b.mp4: label two among numbers");
 	refuses_labels("of a name and a number, the later one is refused",
-	    "a.mp4 two\nb.mp4 1\n", LIST_AUTO, NULL,
+	    "a.mp4 two\nb.mp4 1\n", "auto", NULL,
 	    "list: line 2: b.mp4: label 1 among names");
 	refuses_labels("labels from 1 are recognized", "a.mp4 1\nb.mp4 2.0\n",
-	    LIST_AUTO, "1 A\n2 B\n", "list: line 2: b.mp4: label 2 (wanted 0 to 1)"
+	    "auto", "1 A\n2 B\n", "list: line 2: b.mp4: label 2 (wanted 0 to 1)"
 	    ": labels count from 0, and all of these from 1; subtract 1");
 	refuses_labels("a name among numbers in a CSV is refused",
-	    "path,label\na,1\nb,2\nc,x\n", LIST_AUTO, NULL,
+	    "path,label\na,1\nb,2\nc,x\n", "auto", NULL,
 	    "list: line 4: c: label x among numbers");
-	is_text(numbers_as("path,label\na,1\nb,x\n", NULL, 0, &c, LIST_CSV),
+	is_text(numbers_as("path,label\na,1\nb,x\n", NULL, 0, &c, "csv"),
 	    "0 1", "named format: a number among names is a name");
 	refuses_labels("UCF101: a label beyond the classes counts from 1",
 	    "A/v_A_g01_c01.avi 2\n"
-	    "B/v_B_g01_c01.avi 7\n", LIST_AUTO, "1 A\n2 B\n", "list: line 2: "
+	    "B/v_B_g01_c01.avi 7\n", "auto", "1 A\n2 B\n", "list: line 2: "
 	    "B/v_B_g01_c01.avi: label 7 (wanted 1 to 2)");
 	is_text(numbers_as("B/v_B_g01_c01.avi 2\nA/v_A_g01_c01.avi 1\n",
-	    "1 A\n2 B\n", 0, &c, LIST_AUTO), "1 0",
+	    "1 A\n2 B\n", 0, &c, "auto"), "1 0",
 	    "UCF101: labels become numbers from 0");
 }
 
@@ -490,7 +491,7 @@ folders(const char *text, const char *root)
 
 		list_add(&l, path);
 		if (line != NULL)
-			l.row[l.n - 1].label = xstrdup(line);
+			list_row_label(&l.row[l.n - 1], line);
 	}
 	said_begin(why, sizeof(why));
 	status = list_label_folders(&l, root);
@@ -498,7 +499,8 @@ folders(const char *text, const char *root)
 	if (status != 0)
 		buffer_printf(&b, "%d %s", status, why);
 	for (size_t i = 0; i < l.n && status == 0; i++)
-		buffer_printf(&b, "%s%s", i > 0 ? " " : "", l.row[i].label);
+		buffer_printf(&b, "%s%s", i > 0 ? " " : "",
+		    l.row[i].label->text);
 	list_free(&l);
 	free(copy);
 	return b.data;

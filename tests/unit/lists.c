@@ -53,18 +53,18 @@ rows(const struct list *l)
 		buffer_printf(&b, "%s%s", i > 0 ? " " : "", r->path);
 		if (r->suffix != NULL)
 			buffer_printf(&b, "+%s", r->suffix);
-		if (r->label != NULL)
-			buffer_printf(&b, "|%s", r->label);
+		if (r->nlabels > 0 && !r->has_set)
+			buffer_printf(&b, "|%s", r->label->text);
 		if (p->start > 0 || p->end > 0)
 			buffer_printf(&b, "[%g,%g]", p->start, p->end);
 		if (p->first > 0 || p->count > 0)
 			buffer_printf(&b, "(%d,%d)", (int)p->first,
 			    (int)p->count);
-		for (int k = 0; r->has_set && k <= r->nset; k++) {
-			const struct list_label *s = &r->set[k];
+		for (int k = 0; r->has_set && k <= r->nlabels; k++) {
+			const struct list_label *s = &r->label[k];
 
-			buffer_text(&b, k == 0 ? "{" : k < r->nset ? "," : "");
-			if (k == r->nset)
+			buffer_text(&b, k == 0 ? "{" : k < r->nlabels ? "," : "");
+			if (k == r->nlabels)
 				buffer_text(&b, "}");
 			else if (s->unit == LIST_ALWAYS)
 				buffer_text(&b, s->text);
@@ -77,10 +77,10 @@ rows(const struct list *l)
 }
 
 static void
-check_read(const char *what, const char *name, const char *text, enum list_format f,
+check_read(const char *what, const char *name, const char *text, const char *f,
     const char *root, const char *subset, const char *want)
 {
-	struct list_how how = { .format = f, .root = root, .subset = subset };
+	struct list_how how = { .format = text_choice(list_format_choices, f), .root = root, .subset = subset };
 	struct list l = { 0 };
 	int r;
 
@@ -92,16 +92,16 @@ check_read(const char *what, const char *name, const char *text, enum list_forma
 }
 
 static void
-reads(const char *what, const char *text, enum list_format f, const char *want)
+reads(const char *what, const char *text, const char *f, const char *want)
 {
 	check_read(what, "list", text, f, NULL, NULL, want);
 }
 
 static void
 check_refused(const char *what, const char *name, const char *text,
-    enum list_format f, const char *subset, const char *says)
+    const char *f, const char *subset, const char *says)
 {
-	struct list_how how = { .format = f, .subset = subset };
+	struct list_how how = { .format = text_choice(list_format_choices, f), .subset = subset };
 	struct list l = { 0 };
 	int r;
 
@@ -114,7 +114,7 @@ check_refused(const char *what, const char *name, const char *text,
 }
 
 static void
-refuses(const char *what, const char *text, enum list_format f,
+refuses(const char *what, const char *text, const char *f,
     const char *says)
 {
 	check_refused(what, "list", text, f, NULL, says);
@@ -123,36 +123,36 @@ refuses(const char *what, const char *text, enum list_format f,
 static void
 test_numbered(void)
 {
-	reads("TSM: frames in folders", "v/a 300 7\nv/b 12 0\n", LIST_AUTO,
+	reads("TSM: frames in folders", "v/a 300 7\nv/b 12 0\n", "auto",
 	    "v/a|7(0,300) v/b|0(0,12)");
 	reads("TSM: folders named by numbers", "78687 41 36\n42 9 1\n",
-	    LIST_AUTO, "78687|36(0,41) 42|1(0,9)");
+	    "auto", "78687|36(0,41) 42|1(0,9)");
 	reads("MMAction2: frames with an offset", "v/a 120 300 7\nv/a 0 30 8\n",
-	    LIST_MMACTION2_OFFSET, "v/a+_f000120_f000420(120,300){7} "
+	    "mmaction2-offset", "v/a+_f000120_f000420(120,300){7} "
 	    "v/a+_f000000_f000030(0,30){8}");
 	reads("MMAction2: several labels of videos",
-	    "a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO,
+	    "a.mp4 7 9 12\nb.mp4 1\n", "auto",
 	    "a.mp4{7,9,12} b.mp4{1}");
 	reads("MMAction2: several labels of frames",
-	    "v/a 300 7 9\nv/b 20 1\n", LIST_AUTO,
+	    "v/a 300 7 9\nv/b 20 1\n", "auto",
 	    "v/a(0,300){7,9} v/b(0,20){1}");
 	reads("PySlowFast: three fields, two, or no label",
-	    "c/a.mp4 7\nc/b.mp4 x 3\nc/c.mp4\n", LIST_PYSLOWFAST,
+	    "c/a.mp4 7\nc/b.mp4 x 3\nc/c.mp4\n", "pyslowfast",
 	    "c/a.mp4|7 c/b.mp4|3 c/c.mp4|0");
 	refuses("three numbers after each folder are refused without a format",
 	    "v/a 120 300 7\n",
-	    LIST_AUTO, "list: line 1: a folder and three numbers, in every line "
+	    "auto", "list: line 1: a folder and three numbers, in every line "
 	    "(wanted --annotations-format=mmaction2-offset");
-	refuses("one number or two", "a.mp4 1\nb.mp4 1 2\n", LIST_AUTO,
+	refuses("one number or two", "a.mp4 1\nb.mp4 1 2\n", "auto",
 	    "list: line 2: two numbers after the path, but one in line 1 (wanted "
 	    "--annotations-format=mmaction2");
 	refuses("TSM: a label that is not a number is refused",
-	    "v/a 30 7\nv/b 30 x\n", LIST_TSM,
+	    "v/a 30 7\nv/b 30 x\n", "tsm",
 	    "list: line 2: \"v/b 30 x\" (wanted a folder, the number");
-	refuses("no frames", "v/a 0 7\n", LIST_TSM, "line 1: \"v/a 0 7\"");
-	refuses("no label", "v/a 30\n", LIST_TSM, "line 1: \"v/a 30\"");
-	refuses("one label too many", "v/a 30 1 2\n", LIST_TSM, "line 1");
-	refuses("PySlowFast, a label in words", "a.mp4 run\n", LIST_PYSLOWFAST,
+	refuses("no frames", "v/a 0 7\n", "tsm", "line 1: \"v/a 0 7\"");
+	refuses("no label", "v/a 30\n", "tsm", "line 1: \"v/a 30\"");
+	refuses("one label too many", "v/a 30 1 2\n", "tsm", "line 1");
+	refuses("PySlowFast, a label in words", "a.mp4 run\n", "pyslowfast",
 	    "line 1: 2 fields, the first a.mp4 (wanted a path and a label");
 }
 
@@ -162,30 +162,30 @@ test_something(void)
 	char path[600];
 
 	reads("v1", "74225;Turning the camera right\n116154;Opening\n",
-	    LIST_AUTO, "74225|Turning the camera right 116154|Opening");
+	    "auto", "74225|Turning the camera right 116154|Opening");
 	reads("Something-Something v1: a test list",
-	    "7\n8\n", LIST_SSV1, "7 8");
+	    "7\n8\n", "ssv1", "7 8");
 	refuses("Something-Something v1: a missing label is refused",
-	    "7;a\n8;\n", LIST_SSV1, "line 2: 8; (wanted a number");
+	    "7;a\n8;\n", "ssv1", "line 2: 8; (wanted a number");
 	reads("v2", "[{\"id\":\"12\",\"label\":\"pushing cup left\",\"template\":"
 	    "\"Pushing [something] left\",\"placeholders\":[\"cup\"]},\n"
-	    "{\"id\":\"3\",\"template\":\"Opening [something]\"}]", LIST_AUTO,
+	    "{\"id\":\"3\",\"template\":\"Opening [something]\"}]", "auto",
 	    "12.webm|Pushing something left 3.webm|Opening something");
 	reads("Something-Something v2: a test list",
-	    "[{\"id\": \"456\"}]", LIST_AUTO, "456.webm");
+	    "[{\"id\": \"456\"}]", "auto", "456.webm");
 	refuses("Something-Something v2: an item without an id is refused",
 	    "[{\"id\":\"1\"},{\"template\":"
-	    "\"a\"}]", LIST_AUTO, "list: item 2 (wanted \"id\"");
+	    "\"a\"}]", "auto", "list: item 2 (wanted \"id\"");
 	refuses("Something-Something v2: a path as an id is refused",
-	    "[{\"id\":\"../1\"}]", LIST_AUTO,
+	    "[{\"id\":\"../1\"}]", "auto",
 	    "item 1");
 	refuses("Something-Something v2: text that is not JSON is refused",
-	    "1;a\n", LIST_SSV2, "list");
+	    "1;a\n", "ssv2", "list");
 	put("7.mp4", "x");
 	snprintf(path, sizeof(path), "%s/7.mp4|a %s/8|b", dir, dir);
 	check_read("Something-Something v1: an existing video, else a folder",
 	    "list",
-	    "7;a\n8;b\n", LIST_AUTO, dir, NULL, path);
+	    "7;a\n8;b\n", "auto", dir, NULL, path);
 	unlink(put("7.mp4", ""));
 }
 
@@ -194,31 +194,31 @@ test_charades(void)
 {
 	reads("Charades", "id,subject,script,actions,length\n"
 	    "46GP8,HR43,\"He said, \"\"no\"\".\",c092 11.90 21.20;"
-	    "c147 0.00 12.60,24.83\nN11GT,0KZ7,x,,18.33\n", LIST_AUTO,
+	    "c147 0.00 12.60,24.83\nN11GT,0KZ7,x,,18.33\n", "auto",
 	    "46GP8.mp4{92@11.9-21.2,147@0-12.6} N11GT.mp4{}");
 	refuses("Charades: an action of an unknown class is refused",
-	    "id,actions\na,c157 0 1\n", LIST_AUTO,
+	    "id,actions\na,c157 0 1\n", "auto",
 	    "list: line 2: action \"c157 0 1\" (wanted c000 to c156, then");
 	refuses("Charades: an action that ends before it begins is refused",
 	    "id,actions\n"
-	    "a,c000 3 1\n", LIST_AUTO, "line 2: action \"c000 3 1\"");
+	    "a,c000 3 1\n", "auto", "line 2: action \"c000 3 1\"");
 	refuses("Charades: a short row is refused",
-	    "id,subject,actions\na,b\n", LIST_AUTO,
+	    "id,subject,actions\na,b\n", "auto",
 	    "line 2: 2 cells (wanted 3, one for each column up to actions)");
 	reads("Charades: a list of frames",
 	    "original_vido_id video_id frame_id path labels\n"
 	    "AB 0 0 AB/AB-000001.jpg \"12,59\"\n"
 	    "AB 0 1 AB/AB-000002.jpg \"12\"\n"
 	    "AB 0 2 AB/AB-000003.jpg \"59,12\"\n"
-	    "CD 1 0 CD/CD-000001.jpg \"\"\n", LIST_AUTO,
+	    "CD 1 0 CD/CD-000001.jpg \"\"\n", "auto",
 	    "AB(0,3){12@0-2,59@0-0,59@2-2} CD(0,1){}");
 	refuses("Charades: a missing frame is refused",
 	    "original_vido_id video_id frame_id "
 	    "path labels\nAB 0 0 AB/1.jpg \"\"\nAB 0 2 AB/3.jpg \"\"\n",
-	    LIST_AUTO, "list: line 3: frame 2 of AB (wanted 1, the next one)");
+	    "auto", "list: line 3: frame 2 of AB (wanted 1, the next one)");
 	refuses("Charades: a label that is not a number is refused",
 	    "original_vido_id video_id frame_id path "
-	    "labels\nAB 0 0 AB/1.jpg \"12,x\"\n", LIST_AUTO,
+	    "labels\nAB 0 0 AB/1.jpg \"12,x\"\n", "auto",
 	    "line 2: label x (wanted 0 to 156)");
 }
 
@@ -229,7 +229,7 @@ selects(const char *header, const char *row, const char *want)
 	char *text = xprintf("%s\n%s\n", header, row), *what;
 
 	what = xprintf("columns \"%s\", row \"%s\"", header, row);
-	reads(what, text, LIST_AUTO, want);
+	reads(what, text, "auto", want);
 	free(what);
 	free(text);
 }
@@ -304,67 +304,67 @@ test_times(void)
 	selects("path,label,start,end,time_start,time_end",
 	    "a.mp4,walk,x,y,0.5,1.7", seconds);
 	reads("a unit by the values of any row",
-	    "path,label,start,end\na.mp4,x,0,2\nb.mp4,y,1,2.5\n", LIST_AUTO,
+	    "path,label,start,end\na.mp4,x,0,2\nb.mp4,y,1,2.5\n", "auto",
 	    "a.mp4+_000000_000002|x[0,2] "
 	    "b.mp4+_001000_002500ms|y[1,2.5]");
 	reads("Kinetics that is named: integers are seconds",
-	    "id,label,start,end\na,x,1,2\n", LIST_KINETICS,
+	    "id,label,start,end\na,x,1,2\n", "kinetics",
 	    "a_000001_000002.mp4|x");
 	refuses("integers without a unit",
-	    "path,label,start,end\na.mp4,x,1,\nb.mp4,y,,3\n", LIST_AUTO,
+	    "path,label,start,end\na.mp4,x,1,\nb.mp4,y,,3\n", "auto",
 	    "list: line 2: column start has integers without a unit (wanted it "
 	    "in the name: time_start for seconds, start_ms for milliseconds, "
 	    "frame_start for frames)");
 	refuses("integers without a unit next to an id",
-	    "id,label,t_start,t_end\na,x,1,2\n", LIST_AUTO,
+	    "id,label,t_start,t_end\na,x,1,2\n", "auto",
 	    "line 2: column t_start has integers without a unit");
 	refuses("two columns that begin a part",
-	    "path,label,start,onset,end\na.mp4,x,1.5,1.5,2\n", LIST_AUTO,
+	    "path,label,start,onset,end\na.mp4,x,1.5,1.5,2\n", "auto",
 	    "line 1: columns start and onset (wanted one of them, or the name "
 	    "time_start for one)");
 	refuses("an offset that may be a start",
-	    "path,label,offset\na.mp4,x,1.5\n", LIST_AUTO,
+	    "path,label,offset\na.mp4,x,1.5\n", "auto",
 	    "line 1: column offset without onset");
 	refuses("a start and a length",
-	    "path,label,start,duration\na.mp4,x,1.5,2.5\n", LIST_AUTO,
+	    "path,label,start,duration\na.mp4,x,1.5,2.5\n", "auto",
 	    "line 1: columns start and duration (wanted begin and end in one");
 	refuses("a start in seconds, an end in frames",
-	    "path,label,start_s,end_frame\na.mp4,x,1,20\n", LIST_AUTO,
+	    "path,label,start_s,end_frame\na.mp4,x,1,20\n", "auto",
 	    "line 1: columns start_s and end_frame (wanted begin and end in");
 	refuses("times under a name that is not known",
-	    "path,label,wave.onset\na.mp4,x,500\n", LIST_AUTO,
+	    "path,label,wave.onset\na.mp4,x,500\n", "auto",
 	    "line 1: column wave.onset has times under a name that vt does");
-	refuses("instants", "path,label,time (s)\na.mp4,x,2.5\n", LIST_AUTO,
+	refuses("instants", "path,label,time (s)\na.mp4,x,2.5\n", "auto",
 	    "line 1: column \"time (s)\" has times");
 	refuses("times under two names that are not known",
-	    "path,label,Timecode In,Timecode Out\na.mp4,x,0:01,0:02\n", LIST_AUTO,
+	    "path,label,Timecode In,Timecode Out\na.mp4,x,0:01,0:02\n", "auto",
 	    "line 1: column \"Timecode In\" has times");
 	refuses("two times in a cell", "path,label,segment\na.mp4,x,\"[0.5, 1]\"\n",
-	    LIST_AUTO, "line 1: column segment has times");
+	    "auto", "line 1: column segment has times");
 	reads("the number of a segment", "path,label,segment\na.mp4,x,3\n",
-	    LIST_AUTO, "a.mp4|x");
+	    "auto", "a.mp4|x");
 	refuses("a comma that may separate thousands",
-	    "path,label,start,end\na.mp4,x,\"1,234\",\"2,345\"\n", LIST_AUTO,
+	    "path,label,start,end\na.mp4,x,\"1,234\",\"2,345\"\n", "auto",
 	    "a comma before three digits");
 	reads("text in a column with the name of a time",
 	    "path,label,comment start,time\na.mp4,x,a,2024-05-01 10:00\n",
-	    LIST_AUTO, "a.mp4|x");
+	    "auto", "a.mp4|x");
 	refuses("both seconds and frames in a row",
 	    "path,label,start_s,end_s,start_frame,end_frame\na.mp4,x,1,2,10,20\n",
-	    LIST_AUTO, "line 2: a part in seconds and in frames (wanted one of "
+	    "auto", "line 2: a part in seconds and in frames (wanted one of "
 	    "them");
 	refuses("60 seconds after a colon",
-	    "path,label,start,end\na.mp4,x,0:59,0:60\n", LIST_AUTO,
+	    "path,label,start,end\na.mp4,x,0:59,0:60\n", "auto",
 	    "line 2: end 0:60 (wanted a time after 0:59, or nothing");
 	refuses("milliseconds after a third colon",
 	    "path,label,start,end\na.mp4,x,00:00:00:500,00:00:01:700\n",
-	    LIST_AUTO, "line 2: start 00:00:00:500 (wanted a time from 0: "
+	    "auto", "line 2: start 00:00:00:500 (wanted a time from 0: "
 	    "seconds, mm:ss or hh:mm:ss)");
 	refuses("a colon in milliseconds",
-	    "path,label,start_ms,end_ms\na.mp4,x,0:01,0:02\n", LIST_AUTO,
+	    "path,label,start_ms,end_ms\na.mp4,x,0:01,0:02\n", "auto",
 	    "line 2: start_ms 0:01 (wanted a time from 0)");
 	refuses("an end before its start",
-	    "path,label,start,end\na.mp4,x,1.5,1\n", LIST_AUTO,
+	    "path,label,start,end\na.mp4,x,1.5,1\n", "auto",
 	    "line 2: end 1 (wanted a time after 1.5, or nothing");
 }
 
@@ -374,26 +374,26 @@ test_cells(void)
 	char *wide = xstrdup("c0"), *row = xstrdup("0"), *text;
 
 	refuses("a comma in a cell without quotes",
-	    "path,label\na.mp4,x\nb.mp4,walk, then run\n", LIST_AUTO,
+	    "path,label\na.mp4,x\nb.mp4,walk, then run\n", "auto",
 	    "list: line 3: 3 cells, but 2 columns in the header (wanted quotes");
 	refuses("Charades: a comma between actions",
-	    "id,actions\na,c001 0 1;c002 0 1,c003 0 1\n", LIST_AUTO,
+	    "id,actions\na,c001 0 1;c002 0 1,c003 0 1\n", "auto",
 	    "line 2: 3 cells, but 2 columns");
 	refuses("a quote without its end", "path,label\na.mp4,\"walk\nb\"\n",
-	    LIST_AUTO, "line 2: a quote without its end");
+	    "auto", "line 2: a quote without its end");
 	reads("blanks around cells, but not within quotes",
-	    "path, label\n a.mp4 , walk \nb.mp4, \" run\"\n", LIST_AUTO,
+	    "path, label\n a.mp4 , walk \nb.mp4, \" run\"\n", "auto",
 	    "a.mp4|walk b.mp4| run");
 	reads("blanks around fields without a header",
-	    "a.mp4, walk \r\nb.mp4 ,run\r\n", LIST_AUTO, "a.mp4|walk b.mp4|run");
+	    "a.mp4, walk \r\nb.mp4 ,run\r\n", "auto", "a.mp4|walk b.mp4|run");
 	reads("names that begin as binary files do", "PK_1.mp4,0\nPAR1.mp4,1\n",
-	    LIST_AUTO, "PK_1.mp4|0 PAR1.mp4|1");
-	reads("folders named by ranges", "1-30 7\n31-60 8\n", LIST_AUTO,
+	    "auto", "PK_1.mp4|0 PAR1.mp4|1");
+	reads("folders named by ranges", "1-30 7\n31-60 8\n", "auto",
 	    "1-30|7 31-60|8");
 	reads("numbers of a set as floats", "path,label_set\na.mp4,7.0;9\n",
-	    LIST_AUTO, "a.mp4{7,9}");
+	    "auto", "a.mp4{7,9}");
 	reads("empty cells and rows of separators",
-	    "path,label,,\na.mp4,x,,\n,,,\nb.mp4,y,,,\n  \n", LIST_AUTO,
+	    "path,label,,\na.mp4,x,,\n,,,\nb.mp4,y,,,\n  \n", "auto",
 	    "a.mp4|x b.mp4|y");
 	for (int i = 1; i < 80; i++) {
 		char *next = xprintf("%s,c%d", wide, i);
@@ -405,7 +405,7 @@ test_cells(void)
 		row = next;
 	}
 	text = xprintf("%s,path,label\n%s,a.mp4,x\n", wide, row);
-	reads("82 columns", text, LIST_AUTO, "a.mp4|x");
+	reads("82 columns", text, "auto", "a.mp4|x");
 	free(text);
 	free(wide);
 	free(row);
@@ -417,14 +417,14 @@ test_hacs(void)
 	reads("HACS: classname is the label, rows of -1 are left out",
 	    "classname,youtube_id,subset,start,end,label\n"
 	    "Ice fishing,a,training,1,2,1\nIce fishing,b,training,1,3,-1\n",
-	    LIST_AUTO, "Ice fishing/v_a.mp4+_000001_000002|"
+	    "auto", "Ice fishing/v_a.mp4+_000001_000002|"
 	    "Ice fishing[1,2]");
 	refuses("HACS: another label", "classname,youtube_id,subset,start,end,"
-	    "label\nx,a,training,1,2,7\n", LIST_AUTO,
+	    "label\nx,a,training,1,2,7\n", "auto",
 	    "line 2: label 7 (wanted 1 for a video of its class, -1");
 	reads("a name and a number of a class are not HACS",
 	    "label,class_name,youtube_id,time_start,time_end\n7,x,a,1,2\n",
-	    LIST_AUTO, "a_000001_000002.mp4|7");
+	    "auto", "a_000001_000002.mp4|7");
 }
 
 /* Files of other programs, and lists that look like two formats. */
@@ -483,7 +483,7 @@ test_foreign(void)
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		refuses(files[i][1], files[i][0], LIST_AUTO, files[i][1]);
+		refuses(files[i][1], files[i][0], "auto", files[i][1]);
 }
 
 static void
@@ -494,25 +494,25 @@ test_subsets(void)
 	const char *hmdb51 = "#20_Rhythm (x)_goo_0.avi 1 \nb.avi 2\nc d.avi 0\n";
 
 	check_read("Kinetics: the rows of a subset",
-	    "list", kinetics, LIST_AUTO, NULL,
+	    "list", kinetics, "auto", NULL,
 	    "train", "a_000001_000011.mp4|run c_000003_000013.mp4|run");
 	check_refused("Kinetics: a subset without rows is refused",
-	    "list", kinetics, LIST_AUTO, "test",
+	    "list", kinetics, "auto", "test",
 	    "no row of the subset test, of 3 rows");
 	check_read("HMDB51: training videos",
-	    "clap_test_split1.txt", hmdb51, LIST_AUTO,
+	    "clap_test_split1.txt", hmdb51, "auto",
 	    NULL, "train", "clap/#20_Rhythm (x)_goo_0.avi|clap");
-	check_read("testing", "clap_test_split1.txt", hmdb51, LIST_AUTO, NULL,
+	check_read("testing", "clap_test_split1.txt", hmdb51, "auto", NULL,
 	    "test", "clap/b.avi|clap");
 	check_refused("HMDB51: a list without --subset is refused",
 	    "clap_test_split1.txt",
-	    hmdb51, LIST_AUTO, NULL, "wanted --subset=train or");
+	    hmdb51, "auto", NULL, "wanted --subset=train or");
 	check_refused("HMDB51: an unknown use is refused",
 	    "clap_test_split1.txt",
-	    "a.avi 1\nb.avi 3\n", LIST_HMDB51, "train", "line 2: \"b.avi 3\"");
-	check_refused("another name", "clap.txt", "a.avi 1\n", LIST_HMDB51,
+	    "a.avi 1\nb.avi 3\n", "hmdb51", "train", "line 2: \"b.avi 3\"");
+	check_refused("another name", "clap.txt", "a.avi 1\n", "hmdb51",
 	    "train", "not named like a list of HMDB51");
-	check_refused("a list without subsets", "list", "a.mp4 1\n", LIST_AUTO,
+	check_refused("a list without subsets", "list", "a.mp4 1\n", "auto",
 	    "train", "has no subsets (--subset=train)");
 	unlink(put("clap.txt", ""));
 	unlink(put("clap_test_split1.txt", ""));
@@ -521,7 +521,7 @@ test_subsets(void)
 static void
 test_patterns(void)
 {
-	struct list_how how = { .format = LIST_AUTO, .subset = "train" };
+	struct list_how how = { .format = 0, .subset = "train" };
 	struct list l = { 0 };
 	char pattern[600];
 
@@ -566,7 +566,7 @@ test_patterns(void)
 static void
 test_parts(void)
 {
-	struct list_how how = { .format = LIST_AUTO, .root = dir };
+	struct list_how how = { .format = 0, .root = dir };
 	const char *text = "label,youtube_id,time_start,time_end\n"
 	    "run,whole,12,22\nrun,whole,1.5,3\nrun,cut,5,15\n";
 	struct list l = { 0 };
@@ -584,7 +584,7 @@ test_parts(void)
 	    "Kinetics: parts of whole videos, and cut videos as they are");
 	list_free(&l);
 	reads("CSV with times", "path,label,time_start,time_end\na.mp4,x,2,4\n"
-	    "b.mp4,y,,\nc.mp4,x,3,\n", LIST_AUTO,
+	    "b.mp4,y,,\nc.mp4,x,3,\n", "auto",
 	    "a.mp4+_000002_000004|x[2,4] b.mp4|y "
 	    "c.mp4+_000003_000000|x[3,0]");
 	unlink(put("whole.webm", ""));
@@ -597,10 +597,10 @@ test_parts(void)
  * of classes and the last class; or the message.  Valid until the next call.
  */
 static const char *
-numbers(const char *text, enum list_format f, const char *classes, int sorted)
+numbers(const char *text, const char *f, const char *classes, int sorted)
 {
 	static struct buffer b;
-	struct list_how how = { .format = f };
+	struct list_how how = { .format = text_choice(list_format_choices, f) };
 	struct class_list c = { 0 };
 	struct list l = { 0 };
 	int r;
@@ -683,41 +683,41 @@ test_class_files(void)
 static void
 test_numbers(void)
 {
-	is_text(numbers("a.mp4,0.0\nb.mp4,1.0\nc.mp4,2.\nd.mp4,10\n", LIST_AUTO,
+	is_text(numbers("a.mp4,0.0\nb.mp4,1.0\nc.mp4,2.\nd.mp4,10\n", "auto",
 	    NULL, 0), "0 1 2 10 of 0 ", "labels as floats are numbers");
-	is_text(numbers("path,label\na.mp4,1.0\nb.mp4,1.5\n", LIST_CSV,
+	is_text(numbers("path,label\na.mp4,1.0\nb.mp4,1.5\n", "csv",
 	    NULL, 0), "0 1 of 2 1.5", "labels with decimals are names");
-	is_text(numbers("1;b\n2;a\n3;c\n", LIST_AUTO, "c\nb\na\n", 0),
+	is_text(numbers("1;b\n2;a\n3;c\n", "auto", "c\nb\na\n", 0),
 	    "1 2 0 of 3 a",
 	    "Something-Something v1: numbered in the order of the class file");
-	is_text(numbers("1;b\n2;a\n3;c\n", LIST_AUTO, "c\nb\na\n", 1),
+	is_text(numbers("1;b\n2;a\n3;c\n", "auto", "c\nb\na\n", 1),
 	    "1 0 2 of 3 c",
 	    "Something-Something v1: numbered in sorted order, as TSM does");
-	is_text(numbers("1;b\n2;a\n", LIST_AUTO, "{\"b\":\"0\",\"a\":\"1\"}", 0),
+	is_text(numbers("1;b\n2;a\n", "auto", "{\"b\":\"0\",\"a\":\"1\"}", 0),
 	    "0 1 of 2 a", "Something-Something v2: numbers of the class file");
-	ok(strstr(numbers("1;b\n", LIST_AUTO, "{\"b\":0,\"a\":0}", 0),
+	ok(strstr(numbers("1;b\n", "auto", "{\"b\":0,\"a\":0}", 0),
 	    "class 0 is b and a") != NULL,
 	    "a class number given twice is refused: %s",
 	    why);
-	ok(strstr(numbers("1;b\n", LIST_AUTO, "{\"b\":5}", 0),
+	ok(strstr(numbers("1;b\n", "auto", "{\"b\":5}", 0),
 	    "class b has no number from 0 to 0") != NULL,
 	    "a missing class number is refused: %s", why);
-	is_text(numbers("id,actions\na,c003 0 1;c001 2 3\n", LIST_AUTO, NULL, 0),
+	is_text(numbers("id,actions\na,c003 0 1;c001 2 3\n", "auto", NULL, 0),
 	    "-1,3,1 of 157 c156", "Charades: all 157 classes by default");
-	is_text(numbers("id,actions\na,c001 0 1\n", LIST_AUTO,
+	is_text(numbers("id,actions\na,c001 0 1\n", "auto",
 	    "c000 Holding some clothes\nc001 Putting clothes somewhere\n", 0),
 	    "-1,1 of 2 Putting clothes somewhere",
 	    "Charades: the classes of a class file");
-	ok(strstr(numbers("id,actions\na,c002 0 1\n", LIST_AUTO,
+	ok(strstr(numbers("id,actions\na,c002 0 1\n", "auto",
 	    "c000 x\nc001 y\n", 0), "list: line 2: a.mp4: label 2 (wanted 0 to "
 	    "1)") != NULL,
 	    "Charades: a code beyond the class file is refused: %s", why);
-	is_text(numbers("a.mp4 7 9 12\nb.mp4 1\n", LIST_AUTO, NULL, 0),
+	is_text(numbers("a.mp4 7 9 12\nb.mp4 1\n", "auto", NULL, 0),
 	    "-1,7,9,12 -1,1 of 0 ", "MMAction2: several labels are numbers");
-	is_text(numbers("Archery/v_Archery_g01_c01.avi\n", LIST_AUTO,
+	is_text(numbers("Archery/v_Archery_g01_c01.avi\n", "auto",
 	    "1 ApplyEyeMakeup\n2 Archery\n", 0), "1 of 2 Archery",
 	    "UCF101: a test list with classInd.txt");
-	is_text(numbers("Archery/v_Archery_g08_c01.avi 2\n", LIST_AUTO,
+	is_text(numbers("Archery/v_Archery_g08_c01.avi 2\n", "auto",
 	    "1 ApplyEyeMakeup\n2 Archery\n", 0), "1 of 2 Archery",
 	    "UCF101: a training list with classInd.txt");
 }
