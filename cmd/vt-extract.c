@@ -325,6 +325,8 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	if (label_from == LABEL_FROM_DIR &&
 	    (status = list_label_folders(&j->list, root)) != 0)
 		return status;
+	if (!split_how.print && list_one_column(&j->list) != 0)
+		return EXIT_FAILED;
 	return list_number(&j->list, &j->classes, class_file) == 0 &&
 	    list_keys(&j->list, root, on_error == ON_ERROR_SKIP) == 0 &&
 	    split_list(&split_how, &j->split, subset, &j->list) == 0 ? 0 :

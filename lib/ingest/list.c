@@ -24,7 +24,8 @@ list_cut(struct list *l, size_t n)
 		free((void *)r->sample.labels);
 		free(r->path);
 		free(r->unit);
-		free(r->suffix);
+		free(r->name);
+		free(r->split);
 		free(r->tried);
 		free(r->group);
 	}
@@ -37,6 +38,9 @@ list_free(struct list *l)
 	list_cut(l, 0);
 	for (size_t i = 0; i < l->files; i++)
 		free(l->file[i]);
+	for (int i = 0; i < l->columns; i++)
+		free(l->column[i]);
+	free(l->column);
 	free(l->file);
 	free(l->row);
 	*l = (struct list){ 0 };
@@ -51,7 +55,7 @@ list_append(struct list *l, char *path, const char *file, int line)
 	return &l->row[l->n++];
 }
 
-static void
+void
 list_row_add(struct list_row *r, struct list_label label)
 {
 	r->label = xrealloc(r->label, (size_t)r->nlabels + 1,
@@ -70,7 +74,31 @@ list_row_interval(struct list_row *r, const char *text, enum list_unit unit,
     double from, double to)
 {
 	r->has_set = 1;
-	list_row_add(r, (struct list_label){ xstrdup(text), unit, from, to });
+	list_row_add(r, (struct list_label){ xstrdup(text), 0, unit, from,
+		to });
+}
+
+int
+list_column_of_labels(struct list *l, const char *name)
+{
+	int i = 0;
+
+	while (i < l->columns && strcmp(l->column[i], name) != 0)
+		i++;
+	if (i == l->columns) {
+		l->column = xrealloc(l->column, (size_t)++l->columns,
+		    sizeof(*l->column));
+		l->column[i] = xstrdup(name);
+	}
+	return i;
+}
+
+int
+list_one_column(const struct list *l)
+{
+	return l->columns < 2 ? 0 : fail("labels in the column %s (wanted one "
+	    "column label; --print-list prints the list)",
+	    text_quote(l->column[1]));
 }
 
 int

@@ -26,6 +26,7 @@ enum list_unit { LIST_ALWAYS, LIST_SECONDS, LIST_FRAMES };
 /* A class of a row, and the interval that shows it. */
 struct list_label {
 	char *text;		/* as written in the list */
+	int column;		/* index in list.column */
 	enum list_unit unit;
 	double from, to;	/* inclusive */
 };
@@ -36,9 +37,10 @@ struct list_row {
 				 * source by list_keys */
 	char *unit;		/* key of the whole video, set by list_keys */
 	char *path;		/* the video, or its folder of frames */
-	char *suffix;		/* end of the key of a part of a video; NULL:
-				 * none */
-	struct list_label *label;	/* [nlabels]: one class, or a set */
+	char *name;		/* of the video in its dataset, such as an id;
+				 * NULL: only ${path} */
+	struct list_label *label;	/* [nlabels]: one class for each
+					 * column, or a set */
 	int nlabels;
 	int has_set;		/* 1: the classes are a set, possibly empty */
 	int by_folder;		/* 1: the label comes from list_label_folders */
@@ -48,9 +50,11 @@ struct list_row {
 	char *tried;		/* names that were tried, if none exists; NULL:
 				 * only ${path} */
 	struct list_part part;
+	int part_in_key;	/* 1: the key ends with the part */
 	char *group;		/* value in the column of list_how.group; NULL:
 				 * none */
-	const char *subset;	/* set by list_split; static */
+	char *split;		/* subset, of the list or by list_split; NULL:
+				 * none */
 	const char *file;	/* the list, or NULL for a command-line
 				 * operand */
 	int line, item;		/* position in the list, from 1; the other is
@@ -62,6 +66,9 @@ struct list {
 	size_t n, cap;
 	char **file;		/* names of the lists read */
 	size_t files, files_cap;
+	char **column;		/* names of columns of labels, such as verb and
+				 * noun; the first, "", is the column label */
+	int columns;
 	int strict;		/* 1: numbers mixed with names are an error; set
 				 * unless the user named formats that allow it
 				 * for all lists */
@@ -110,11 +117,18 @@ struct list_how {
  */
 int list_read(struct list *l, const char *file, const struct list_how *how);
 
+/*
+ * list_one_column(l):
+ * Return 0, or -1 after a message if ${l} has labels in columns with names.  A
+ * dataset has one list of classes.
+ */
+int list_one_column(const struct list *l);
+
 /* "auto" and the names of the formats (lists/formats.def), "a|b|c". */
 extern const char list_format_choices[];
 
 /*
- * list_row_label(r, text): Let ${text} be the class of row ${r}.
+ * list_row_label(r, text): Let ${text} be the class of row ${r}, in column 0.
  * list_row_labeled(r): Return 1 if the row has a class or a set of classes.
  */
 void list_row_label(struct list_row *r, const char *text);
@@ -141,9 +155,9 @@ int list_label_folders(struct list *l, const char *root);
 
 /*
  * list_number(l, classes, file):
- * Convert labels to class numbers: sample.label of a row, or -1 if it has none
- * or a set, and the classes of sample.labels.  Their frames are not known yet
- * (label_intervals_place).
+ * Convert labels of column 0 to class numbers: sample.label of a row, or -1 if
+ * it has none or a set, and the classes of sample.labels.  Their frames are not
+ * known yet (label_intervals_place).
  *
  * If all labels are numbers and none is a folder's name, keep these numbers.
  * They must be below classes->n unless that is 0.  Otherwise look up the labels

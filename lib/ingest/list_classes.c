@@ -115,18 +115,12 @@ out:
 	return result;
 }
 
-static int
-list_classes_by_bytes(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 int
 list_classes(const char *path, int sorted, struct class_list *c)
 {
 	if (list_classes_read(path, c) != 0)
 		return -1;
 	if (sorted)
-		qsort(c->name, c->n, sizeof(*c->name), list_classes_by_bytes);
+		qsort(c->name, c->n, sizeof(*c->name), list_by_bytes);
 	return 0;
 }

@@ -44,6 +44,8 @@ static const struct list_columns_name {
 	    "action_label|action_name|action_cls|activity|category|behavior|"
 	    "behaviour|label_id|class_id|label_index|class_index" },
 	{ COLUMN_SET, 0, "label_set" },
+	{ COLUMN_NAME, 0, "official_name" },
+	{ COLUMN_FRAMES, 0, "claimed_frames" },
 	{ COLUMN_SPLIT, 0, "split|subset" },
 	{ COLUMN_ACTIONS, 0, "actions" },
 	{ WORD_FRAME, 0, "frame|frames" },
@@ -175,6 +177,17 @@ list_columns_kind_of(const char *cell)
 	list_columns_normalize(cell, name);
 	k = list_columns_find(name, 0);
 	return k.column < 0 ? list_columns_by_words(name, k) : k;
+}
+
+const char *
+list_labels_name(const char *cell, int *set)
+{
+	const char *colon = strchr(cell, ':');
+	size_t n = colon != NULL ? (size_t)(colon - cell) : 0;
+
+	*set = n == 9 && strncasecmp(cell, "label_set", n) == 0;
+	return colon != NULL && colon[1] != '\0' && (*set || (n == 5 &&
+	    strncasecmp(cell, "label", n) == 0)) ? colon + 1 : NULL;
 }
 
 int
@@ -334,7 +347,8 @@ list_columns_note_unused(struct list_reading *r)
 	int n = 0;
 
 	for (int i = 0; i < r->head.n; i++) {
-		int used = *r->head.s[i] == '\0';
+		int used = *r->head.s[i] == '\0' ||
+		    list_labels_name(r->head.s[i], &(int){ 0 }) != NULL;
 
 		for (int c = 0; c < COLUMN_READ; c++)
 			used |= r->at[c] == i;
@@ -368,9 +382,8 @@ list_columns_row(struct list_reading *r, char *line)
 {
 	int full = 0, last = 0;
 
-	if (list_cut_fields(line, r->sep, &r->cell) != 0)
-		return fail("%s: line %d: a quote without its end (wanted each "
-		    "row on one line)", r->name, r->line);
+	if (list_cut_cells(r, line) != 0)
+		return -1;
 	for (int i = 0; i < r->cell.n; i++) {
 		if (*r->cell.s[i] == '\0')
 			continue;

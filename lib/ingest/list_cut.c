@@ -86,6 +86,14 @@ list_cut_fields(char *line, char sep, struct list_fields *f)
 	}
 }
 
+int
+list_cut_cells(struct list_reading *r, char *line)
+{
+	return list_cut_fields(line, r->sep, &r->cell) == 0 ? 0 :
+	    fail("%s: line %d: a quote without its end (wanted each row on one "
+	    "line)", r->name, r->line);
+}
+
 char *
 list_cut_last_word(char *line)
 {
@@ -159,4 +167,23 @@ list_next_line(struct list_reading *r)
 		return NULL;
 	r->line = r->lines.number[r->next];
 	return r->lines.s[r->next++];
+}
+
+int
+list_by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+size_t
+list_distinct(const char **text, size_t n)
+{
+	size_t different = 0;
+
+	if (n > 0)
+		qsort(text, n, sizeof(*text), list_by_bytes);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || strcmp(text[i], text[different - 1]) != 0)
+			text[different++] = text[i];
+	return different;
 }

@@ -69,6 +69,7 @@ list_find(struct list_reading *r, const char *id, const char *ending)
 	char *below = xprintf("%s%s", id, ending);
 	struct list_row *row = list_found(r, path, below);
 
+	row->name = xstrdup(id);
 	free(below);
 	return row;
 }
@@ -81,22 +82,7 @@ list_find_path(struct list_reading *r, const char *path)
 	if (list_is_file(path) || access(whole, F_OK) == 0)
 		return list_append(r->l, whole, r->name, r->line);
 	free(whole);
-	return list_find(r, path, "");
-}
-
-char *
-list_part_suffix(const struct list_part *p)
-{
-	int whole = p->start == (int)p->start && p->end == (int)p->end;
-	double unit = whole ? 1 : 1e3;
-
-	if (p->count > 0)
-		return xprintf("_f%06lld_f%06lld", (long long)p->first,
-		    (long long)(p->first + p->count));
-	if (p->start == 0 && p->end == 0)
-		return NULL;
-	return xprintf("_%06.0f_%06.0f%s", p->start * unit, p->end * unit,
-	    whole ? "" : "ms");
+	return list_found(r, list_try_endings(r, path), path);
 }
 
 void
@@ -105,6 +91,6 @@ list_select(const struct list_reading *r, struct list_row *row,
 {
 	row->part = *part;
 	/* A row with a first frame is one of several of a video. */
-	if (part->count == 0 || *list_cell(r, COLUMN_BEGIN_FRAME) != '\0')
-		row->suffix = list_part_suffix(part);
+	row->part_in_key = part->count == 0 ||
+	    *list_cell(r, COLUMN_BEGIN_FRAME) != '\0';
 }

@@ -28,8 +28,8 @@ struct list_fields { char **s; int n; size_t cap; };
 enum list_column { COLUMN_PATH, COLUMN_ID, COLUMN_LABEL, COLUMN_SET,
 	COLUMN_SPLIT, COLUMN_ACTIONS, COLUMN_BEGIN, COLUMN_END,
 	COLUMN_BEGIN_FRAME, COLUMN_END_FRAME, COLUMN_GROUP, COLUMN_VOTE,
-	COLUMN_READ, COLUMN_LENGTH = COLUMN_READ, COLUMN_INSTANT, COLUMN_HINT,
-	COLUMNS };
+	COLUMN_NAME, COLUMN_FRAMES, COLUMN_READ, COLUMN_LENGTH = COLUMN_READ,
+	COLUMN_INSTANT, COLUMN_HINT, COLUMNS };
 
 /*
  * Integers after the paths of a list that is separated by blanks: the smallest
@@ -133,12 +133,28 @@ struct list_row *list_append(struct list *l, char *path, const char *file,
     int line);
 
 /*
+ * list_row_add(r, label): Add a label, of which the list takes the text.
+ *
  * list_row_interval(r, text, unit, from, to):
  * Add class ${text} to the set of row ${r}, shown from ${from} to ${to},
  * inclusive, in ${unit}.
  */
+void list_row_add(struct list_row *r, struct list_label label);
 void list_row_interval(struct list_row *r, const char *text,
     enum list_unit unit, double from, double to);
+
+/*
+ * list_column_of_labels(l, name):
+ * Return the index in l->column of ${name}, which is added if it is new.
+ */
+int list_column_of_labels(struct list *l, const char *name);
+
+/*
+ * list_code_class(text, class):
+ * Set ${*class} to the number of a code of Charades, c000 to c156.  Return 0,
+ * or -1 without a message if ${text} is none.
+ */
+int list_code_class(const char *text, int64_t *class);
 
 /*
  * list_name(l, file):
@@ -164,6 +180,12 @@ int list_cut_lines(struct list_lines *l, const char *name, char *text);
  * Return 0, or -1 without a message if a quote does not end.
  */
 int list_cut_fields(char *line, char sep, struct list_fields *f);
+
+/*
+ * list_cut_cells(r, line):
+ * Split ${line} at r->sep into r->cell.  Return 0, or -1 after a message.
+ */
+int list_cut_cells(struct list_reading *r, char *line);
 
 /*
  * list_cut_last_word(line):
@@ -198,6 +220,14 @@ int list_is_file(const char *word);
  */
 int list_all_lines(const struct list_lines *l, int (*is)(const char *line));
 char *list_next_line(struct list_reading *r);
+
+/*
+ * list_by_bytes(a, b): Compare two strings for qsort.
+ * list_distinct(text, n): Sort the ${n} strings by bytes, leave each different
+ * one once, and return their number.
+ */
+int list_by_bytes(const void *a, const void *b);
+size_t list_distinct(const char **text, size_t n);
 
 /* ---- list_detect.c ---- */
 
@@ -255,6 +285,10 @@ int list_columns_check(struct list_reading *r);
 const char *list_columns_names(enum list_column column);
 
 /*
+ * list_labels_name(cell, set):
+ * Return the name of a column of labels, "verb" of "label:verb" and
+ * "label_set:verb", and set ${*set} to 1 for the second; NULL for another cell.
+ *
  * list_column_of(cell): Return the enum list_column that ${cell} of a header
  * names, or -1.
  * list_cell(r, column): Return the cell of the current row, "" if the list has
@@ -262,6 +296,7 @@ const char *list_columns_names(enum list_column column);
  * list_column_name(r, column): Return the quoted name of a column that the list
  * has.
  */
+const char *list_labels_name(const char *cell, int *set);
 int list_column_of(const char *cell);
 char *list_cell(const struct list_reading *r, enum list_column column);
 const char *list_column_name(const struct list_reading *r,
@@ -334,8 +369,8 @@ int list_foreign_lines(const struct list_reading *r);
 
 /*
  * list_cells(r, row):
- * Set what further columns of the current row give ${row}: its group and its
- * set of classes.  Return 0, or -1 after a message.
+ * Set what further columns of the current row give ${row}: its split, group,
+ * name, claimed frames and labels.  Return 0, or -1 after a message.
  *
  * list_cells_read(r, named, find):
  * Append all rows of a list with columns.  ${find} appends the row of a video:
@@ -389,9 +424,9 @@ struct list_row *list_found(struct list_reading *r, char *path,
 
 /*
  * list_find(r, id, ending):
- * Append a row without a label for the clip ${id}, which the list names without
- * an extension: the first of list_try_endings that exists, or ${id} with
- * ${ending}.
+ * Append a row called ${id} without a label for a clip, which the list names
+ * without an extension: the first of list_try_endings that exists, or ${id}
+ * with ${ending}.
  *
  * list_find_path(r, path):
  * Append a row without a label for ${path}.  If there is no such file and
@@ -405,16 +440,20 @@ struct list_row *list_find_path(struct list_reading *r, const char *path);
  * list_select(r, row, part):
  * Select ${part} of the video of ${row}, the current one.  Its key ends with
  * the part, unless it has frames and the cell of its first frame is empty.
- *
- * list_part_suffix(p):
- * Return the end of the key of a part.  Kinetics names its clips so:
- * "_SSSSSS_EEEEEE" in whole seconds, or in milliseconds with "ms" after them.
- * Frames are "_fFFFFFF_fFFFFFF".  Return NULL for a whole video.  The caller
- * frees the text.
  */
 void list_select(const struct list_reading *r, struct list_row *row,
     const struct list_part *part);
-char *list_part_suffix(const struct list_part *p);
+
+/* ---- list_keys.c ---- */
+
+/*
+ * list_part_suffix(row):
+ * Return the end of the key of a row: "" without a part in its key.  Kinetics
+ * names its clips so: "_SSSSSS_EEEEEE" in whole seconds, or in milliseconds
+ * with "ms" after them.  Frames are "_fFFFFFF_fFFFFFF".  The caller frees the
+ * text.
+ */
+char *list_part_suffix(const struct list_row *row);
 
 /* ---- list_read.c ---- */
 

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "ingest/list.h"
+#include "ingest/list_format.h"
 #include "ingest/relative.h"
 #include "shard/key.h"
 
@@ -56,9 +56,27 @@ list_keys_of(const struct list_row *r, int n, const char *suffix)
 	return bad ? NULL : xstrdup(key);
 }
 
+char *
+list_part_suffix(const struct list_row *row)
+{
+	const struct list_part *p = &row->part;
+	int whole = p->start == (int)p->start && p->end == (int)p->end;
+	double unit = whole ? 1 : 1e3;
+
+	if (!row->part_in_key || (p->count == 0 && p->start == 0 &&
+	    p->end == 0))
+		return xstrdup("");
+	if (p->count > 0)
+		return xprintf("_f%06lld_f%06lld", (long long)p->first,
+		    (long long)(p->first + p->count));
+	return xprintf("_%06.0f_%06.0f%s", p->start * unit, p->end * unit,
+	    whole ? "" : "ms");
+}
+
 static int
 list_keys_make(struct list_row *r, const char *root)
 {
+	char *suffix;
 	int n;
 
 	r->sample.source = list_keys_source_of(r->path, root);
@@ -67,8 +85,9 @@ list_keys_make(struct list_row *r, const char *root)
 	n = list_keys_stem(r);
 	if ((r->unit = list_keys_of(r, n, "")) == NULL)
 		return -1;
-	r->sample.key = r->suffix == NULL ? xstrdup(r->unit) :
-	    list_keys_of(r, n, r->suffix);
+	suffix = list_part_suffix(r);
+	r->sample.key = list_keys_of(r, n, suffix);
+	free(suffix);
 	return r->sample.key != NULL ? 0 : -1;
 }
 
@@ -81,7 +100,8 @@ list_keys_by_labels(const struct list_row *a, const struct list_row *b)
 	for (int k = 0; order == 0 && k < a->nlabels && k < b->nlabels; k++) {
 		const struct list_label *s = &a->label[k], *t = &b->label[k];
 
-		order = strcmp(s->text, t->text);
+		order = s->column != t->column ? s->column - t->column :
+		    strcmp(s->text, t->text);
 		if (order == 0)
 			order = s->from != t->from ?
 			    1 - 2 * (s->from < t->from) :
@@ -177,9 +197,11 @@ list_keys_clash(const struct list_keys *k, const struct list_row *a,
 static int
 list_keys_add_labels(struct list_row *r)
 {
+	char *suffix = list_part_suffix(r);
 	struct buffer b = { 0 };
 
-	buffer_printf(&b, "%s", r->suffix != NULL ? r->suffix : "");
+	buffer_text(&b, suffix);
+	free(suffix);
 	for (int i = 0; i < r->nlabels; i++) {
 		const struct list_label *s = &r->label[i];
 

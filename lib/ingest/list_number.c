@@ -13,12 +13,6 @@
 
 #define Q text_quote
 
-static int
-list_number_by_bytes(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* A label in a list, and where to store its number. */
 struct list_number_item {
 	char *text;
@@ -31,47 +25,23 @@ struct list_number_items { struct list_number_item *item; size_t n, cap; };
 static int
 list_number_infer(const struct list_number_items *t, struct class_list *c)
 {
-	char **sorted = xcalloc(t->n + 1, sizeof(*sorted));
+	const char **text = xcalloc(t->n + 1, sizeof(*text));
+	size_t n;
 
 	for (size_t i = 0; i < t->n; i++)
-		sorted[i] = t->item[i].text;
-	qsort(sorted, t->n, sizeof(*sorted), list_number_by_bytes);
-	for (size_t i = 0; i < t->n; i++)
-		if (i == 0 || strcmp(sorted[i], sorted[i - 1]) != 0)
-			class_add(c, sorted[i]);
-	free(sorted);
+		text[i] = t->item[i].text;
+	n = list_distinct(text, t->n);
+	for (size_t i = 0; i < n; i++)
+		class_add(c, text[i]);
+	free(text);
 	return class_check("classes", c, NULL);
 }
 
-/*
- * Look up ${name} by bisection.  ${index} is the order of the names.  Return
- * the class number, or -1.
- */
+/* Compare pointers to names. */
 static int
-list_number_find(const struct class_list *c, const int *index, const char *name)
+list_number_by_name(const void *a, const void *b)
 {
-	size_t low = 0, high = c->n;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-		int order = strcmp(name, c->name[index[mid]]);
-
-		if (order == 0)
-			return index[mid];
-		if (order < 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return -1;
-}
-
-static int
-list_number_by_name(const void *a, const void *b, void *classes)
-{
-	const struct class_list *c = classes;
-
-	return strcmp(c->name[*(const int *)a], c->name[*(const int *)b]);
+	return strcmp(**(char **const *)a, **(char **const *)b);
 }
 
 /* Report a label that is not among the classes of ${file}. */
@@ -95,19 +65,23 @@ static int
 list_number_look_up(const struct list_number_items *t, struct class_list *c,
     const char *file)
 {
-	int *index = xcalloc(c->n, sizeof(*index)), result = 0;
+	char ***name = xcalloc(c->n, sizeof(*name));
+	int result = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		index[i] = (int)i;
-	qsort_r(index, c->n, sizeof(*index), list_number_by_name, c);
+		name[i] = &c->name[i];
+	qsort(name, c->n, sizeof(*name), list_number_by_name);
 	for (size_t i = 0; i < t->n && result == 0; i++) {
-		const struct list_number_item *k = &t->item[i];
+		struct list_number_item *k = &t->item[i];
+		char **text = &k->text, ***found = bsearch(&text, name, c->n,
+		    sizeof(*name), list_number_by_name);
 
-		*k->to = list_number_find(c, index, k->text);
-		if (*k->to < 0)
+		if (found == NULL)
 			result = list_number_unknown(k, c, file);
+		else
+			*k->to = (int)(*found - c->name);
 	}
-	free(index);
+	free(name);
 	return result;
 }
 
@@ -250,12 +224,13 @@ list_number_gather(struct list_row *r, struct list_number_items *t)
 
 	if (r->has_set)
 		labels = xcalloc((size_t)r->nlabels + 1, sizeof(*labels));
-	for (int k = 0; k < r->nlabels; k++)
-		list_number_add_item(t, r->label[k].text, r, r->has_set ?
-		    &labels[k].class : &r->sample.label);
 	r->sample.label = -1;
 	r->sample.labels = labels;
-	r->sample.nlabels = r->has_set ? r->nlabels : 0;
+	for (int k = 0; k < r->nlabels; k++)
+		if (r->label[k].column == 0)
+			list_number_add_item(t, r->label[k].text, r,
+			    r->has_set ? &labels[r->sample.nlabels++].class :
+			    &r->sample.label);
 }
 
 /* Add all classes of a dataset that has codes, whichever of them occur. */

@@ -63,8 +63,7 @@ list_numbers_row(struct list_reading *r, char *line, int offset, int frames,
 	row->part.count = number[offset];
 	/* With an offset, several rows may share a folder, so the frames enter
 	 * the key. */
-	if (offset)
-		row->suffix = list_part_suffix(&row->part);
+	row->part_in_key = offset;
 	for (int i = before; i < n; i++)
 		if (several)
 			list_row_interval(row, word[i], LIST_ALWAYS, 0, 0);

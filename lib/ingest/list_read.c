@@ -95,33 +95,21 @@ list_read_file(struct list_reading *r)
 	return result;
 }
 
-static int
-list_by_bytes(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Count the distinct labels of row ${first} and the rows after it. */
 static size_t
 list_count_classes(const struct list *l, size_t first)
 {
 	const char **text = NULL;
-	size_t n = 0, cap = 0, different = 0;
+	size_t n = 0, cap = 0;
 
-	for (size_t i = first; i < l->n; i++) {
-		const struct list_row *r = &l->row[i];
-
-		for (int k = 0; k < r->nlabels; k++) {
+	for (size_t i = first; i < l->n; i++)
+		for (int k = 0; k < l->row[i].nlabels; k++) {
 			text = array_reserve(text, n, &cap, sizeof(*text));
-			text[n++] = r->label[k].text;
+			text[n++] = l->row[i].label[k].text;
 		}
-	}
-	if (n > 0)
-		qsort(text, n, sizeof(*text), list_by_bytes);
-	for (size_t i = 0; i < n; i++)
-		different += i == 0 || strcmp(text[i], text[i - 1]) != 0;
+	n = list_distinct(text, n);
 	free(text);
-	return different;
+	return n;
 }
 
 int

@@ -6,17 +6,12 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "ingest/list_split.h"
 
 /* ---- proportions and names ---- */
-
-static int
-list_split_gcd(int a, int b)
-{
-	return b == 0 ? a : list_split_gcd(b, a % b);
-}
 
 int
 list_split_parse(const char *text, struct list_split *s)
@@ -35,7 +30,7 @@ list_split_parse(const char *text, struct list_split *s)
 		    text_int(p, 1, LIST_SPLIT_MAX, &v) != 0;
 		if (!bad)
 			s->part[s->n++] = (int)v;
-		divisor = list_split_gcd((int)v, divisor);
+		divisor = (int)common_divisor(v, divisor);
 	}
 	free(copy);
 	if (bad || s->n < 2)
@@ -127,6 +122,13 @@ list_split_by_class(const void *a, const void *b, void *rows)
 	return order != 0 ? order : (i > j) - (i < j);
 }
 
+static void
+list_split_set(struct list_row *r, const char *name)
+{
+	free(r->split);
+	r->split = xstrdup(name);
+}
+
 /*
  * Set the subsets of the ${n} units, whose first rows are ${first}, by blocks.
  * A block has as many slots as the sum of the proportions, in an order that
@@ -152,8 +154,8 @@ list_split_blocks(struct list *l, const struct list_split *s, size_t *first,
 		}
 		if (at % total == 0)
 			rng_shuffle(seed, block++, total, order);
-		r->subset = list_split_name(s, list_split_at(s,
-		    order[at++ % total]));
+		list_split_set(r, list_split_name(s, list_split_at(s,
+		    order[at++ % total])));
 	}
 	free(order);
 }
@@ -166,7 +168,7 @@ list_split_by_video(const void *a, const void *b, void *rows)
 	const struct list_row *y = &row[*(const size_t *)b];
 	int order = strcmp(x->unit, y->unit);
 
-	return order != 0 ? order : strcmp(x->subset, y->subset);
+	return order != 0 ? order : strcmp(x->split, y->split);
 }
 
 /* Count each video once in a subset.  ${order} has all rows in any order. */
@@ -183,9 +185,9 @@ list_split_note(const struct list *l, const struct list_split *s, size_t *order)
 		const struct list_row *p = i > 0 ? &l->row[order[i - 1]] : NULL;
 		int same = p != NULL && strcmp(p->unit, r->unit) == 0, k = 0;
 
-		if (same && strcmp(p->subset, r->subset) == 0)
+		if (same && strcmp(p->split, r->split) == 0)
 			continue;
-		while (strcmp(r->subset, list_split_name(s, k)) != 0)
+		while (strcmp(r->split, list_split_name(s, k)) != 0)
 			k++;
 		n[k]++;
 		videos += !same;
@@ -224,8 +226,8 @@ list_split(struct list *l, const struct list_split *s)
 		double u = (double)(list_split_hash(s, list_split_unit(r)) >>
 		    11) * 0x1p-53;
 
-		r->subset = list_split_name(s, list_split_at(s, u *
-		    list_split_total(s)));
+		list_split_set(r, list_split_name(s, list_split_at(s, u *
+		    list_split_total(s))));
 	}
 	if (s->stratify)
 		list_split_blocks(l, s, first, n);
@@ -235,7 +237,8 @@ list_split(struct list *l, const struct list_split *s)
 		if (unit == NULL || strcmp(list_split_unit(unit),
 		    list_split_unit(r)) != 0)
 			unit = r;
-		r->subset = unit->subset;
+		if (r != unit)
+			list_split_set(r, unit->split);
 	}
 	list_split_note(l, s, order);
 	free(order);
@@ -248,7 +251,7 @@ list_keep(struct list *l, const char *subset)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
-		if (strcmp(l->row[i].subset, subset) == 0) {
+		if (strcmp(l->row[i].split, subset) == 0) {
 			struct list_row r = l->row[n];
 
 			l->row[n++] = l->row[i];

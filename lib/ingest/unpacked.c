@@ -112,7 +112,8 @@ unpacked_gather(struct unpacked *u)
 			return EXIT_FAILED;
 		if ((status = list_label_folders(&u->list, root)) != 0)
 			return status;
-	} else if (list_read(&u->list, u->path, &how) != 0) {
+	} else if (list_read(&u->list, u->path, &how) != 0 ||
+	    list_one_column(&u->list) != 0) {
 		return EXIT_FAILED;
 	}
 	if (u->list.n == 0) {

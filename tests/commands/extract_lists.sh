@@ -311,6 +311,10 @@ printf 'path,label,frame_start,frame_end\na.mp4,x,0,9\na.mp4,y,0,9\na.mp4,x,10,1
 printed "csv with frames and two labels" --annotations "$T/l.csv" --root "$V"
 mkdir "$V/f/three" && cp "$V"/f/one/img_0000[1-6].jpg "$V/f/three"
 printf 'one 20 7\nthree 4 5\n' >"$T/tsm.txt"
+printf 'path,label_set\na.mp4,groom 0.5 1.7;"walk; run 2";rest f3 f4\nb.mp4,none\n' >"$T/l.csv"
+printed "csv with ranges of classes with names" --annotations "$T/l.csv" --root "$V"
+check_same "classes with names have ranges" '[[0,13,42],[2,0,99],[1,3,4]]' \
+	"$(sample_info --annotations "$T/l.csv" --root "$V" | head -1 | jq -c .labels)"
 printed "tsm" --annotations "$T/tsm.txt" --root "$V/f"
 printf 'one 5 10 1\none 0 3 2 4\n' >"$T/mm.txt"
 printed "mmaction2-offset" --annotations "$T/mm.txt" --annotations-format=mmaction2-offset --root "$V/f"

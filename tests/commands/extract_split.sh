@@ -156,9 +156,15 @@ refused 'a line end, which a list cannot hold' "$(printf 'a\nb.mp4')"
 printf 'path,frame_start,frame_end\na,3,3\n' >"$T/frames.csv"
 refused 'frames.csv: line 2: frames 3 to 3 \(wanted integers' --annotations="$T/frames.csv"
 printf 'path,label_set\na,1 2\n' >"$T/set.csv"
-refused 'set.csv: line 2: label_set: "1 2" \(wanted a class number' --annotations="$T/set.csv"
+refused 'set.csv: line 2: label_set: "1 2" \(wanted a class, alone' --annotations="$T/set.csv"
 printf 'path,label,label_set\na,1,2\n' >"$T/set.csv"
 refused 'set.csv: line 2: label and label_set' --annotations="$T/set.csv"
+
+printf 'path,label:verb,label:noun\na.mp4,take,cup\n' >"$T/verb.csv"
+check_same "labels in columns with names are printed" "a.mp4,,take,cup" "$(list --annotations="$T/verb.csv")"
+check_exit "labels in columns with names are not extracted" 1 vt-extract -n --annotations="$T/verb.csv"
+check_says "labels in columns with names: the message has the way out" \
+	'labels in the column verb \(wanted one column label; --print-list prints the list\)'
 
 # ---- a subset of a list, extracted ----
 

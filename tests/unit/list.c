@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "ingest/list.h"
 #include "shard/tally.h"
 #include "said.h"

@@ -8,7 +8,9 @@
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "ingest/list.h"
+#include "base/text.h"
+#include "ingest/list_format.h"
+#include "ingest/list_write.h"
 #include "said.h"
 #include "tap.h"
 
@@ -49,10 +51,12 @@ rows(const struct list *l)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct list_row *r = &l->row[i];
 		const struct list_part *p = &r->part;
+		char *suffix;
 
 		buffer_printf(&b, "%s%s", i > 0 ? " " : "", r->path);
-		if (r->suffix != NULL)
-			buffer_printf(&b, "+%s", r->suffix);
+		suffix = list_part_suffix(r);
+		buffer_printf(&b, "%s%s", *suffix != '\0' ? "+" : "", suffix);
+		free(suffix);
 		if (r->nlabels > 0 && !r->has_set)
 			buffer_printf(&b, "|%s", r->label->text);
 		if (p->start > 0 || p->end > 0)
@@ -722,6 +726,139 @@ test_numbers(void)
 	    "UCF101: a training list with classInd.txt");
 }
 
+/*
+ * Append all that the rows of ${l} hold, except their lines, to ${to}: class
+ * numbers of column 0, texts of the others.
+ */
+static void
+dump(const struct list *l, struct buffer *to)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct list_row *r = &l->row[i];
+		const struct list_part *p = &r->part;
+		int n = 0;
+
+		buffer_printf(to, "%s %s %s %s %s %s %g-%g %d+%d of %d, ",
+		    r->path, r->sample.source, r->sample.key,
+		    r->name != NULL ? r->name : "-", r->split != NULL ?
+		    r->split : "-", r->group != NULL ? r->group : "-",
+		    p->start, p->end, (int)p->first, (int)p->count,
+		    (int)p->frames);
+		buffer_printf(to, "%s%d", r->has_set ? "set " : "",
+		    r->sample.label);
+		for (int k = 0; k < r->nlabels; k++) {
+			const struct list_label *s = &r->label[k];
+
+			if (s->column > 0)
+				buffer_printf(to, ";%s:%s", l->column[s->column],
+				    s->text);
+			else if (r->has_set)
+				buffer_printf(to, ";%d",
+				    r->sample.labels[n++].class);
+			buffer_printf(to, "@%d %g-%g", (int)s->unit, s->from,
+			    s->to);
+		}
+		buffer_text(to, "\n");
+	}
+}
+
+/* Read the list ${path} and dump its rows to ${to}.  Write them as a CSV to
+ * ${csv} if it is not NULL. */
+static int
+read_dump(const char *path, const struct list_how *how, struct buffer *to,
+    struct buffer *csv)
+{
+	struct class_list c = { 0 };
+	struct list l = { 0 };
+	int result = list_read(&l, path, how);
+
+	if (result == 0)
+		result = list_number(&l, &c, "classes");
+	if (result == 0)
+		result = list_keys(&l, NULL, 0);
+	if (result == 0)
+		dump(&l, to);
+	if (result == 0 && csv != NULL)
+		result = list_write(&l, NULL, how->group, csv);
+	for (size_t i = 0; i < c.n && result == 0; i++)
+		buffer_printf(to, "%s,", c.name[i]);
+	list_free(&l);
+	class_list_free(&c);
+	return result;
+}
+
+/* The rows of each format are the same when read from the CSV of list_write. */
+static void
+test_round_trip(void)
+{
+	static const struct { const char *format, *group, *text; } list[] = {
+		{ "ssv2", NULL, "[{\"id\":\"7\",\"template\":\"Put [a, \\\"b\\\"]\"}]" },
+		{ "charades-frames", NULL, "original_vido_id video_id frame_id "
+		    "path labels\nAB 0 0 AB/1.jpg \"12,59\"\nAB 0 1 AB/2.jpg "
+		    "\"12\"\nCD 1 3 CD/3.jpg \"\"\n" },
+		{ "csv", "who", "path,label,time_start,time_end,split,who,"
+		    "claimed_frames\na.mp4,\" x, y \",0.1,1.7,train,me,\n"
+		    "b.mp4,z,,2,,you,\nc,w,,,val,me,9\n" },
+		{ "csv", NULL, "path,label,frame_start,frame_end\na,x,0,9\n"
+		    "a,x,,4\na,x,5,9\n" },
+		{ "csv", NULL, "path,label_set\na.mp4,groom 0.5 1.7;\"a; \"\"b\"\" 2\""
+		    " f0 f9;c012x;\"none\"\nb.mp4,none\n" },
+		{ "csv", NULL, "path,label:verb,label:noun,label\na.mp4,take,"
+		    "\"cup, red\",x\nb.mp4,put,,y\n" },
+		{ "csv", NULL, "path,label_set:verb,label_set:noun\na.mp4,"
+		    "take 0 1.5;put 1 2,cup\nb.mp4,,plate f3 f4\n" },
+		{ "hacs", NULL, "classname,youtube_id,subset,start,end,label\n"
+		    "Ice fishing,a,training,1,2.5,1\nx,b,training,1,3,-1\n" },
+		{ "kinetics", NULL, "label,youtube_id,time_start,time_end,split\n"
+		    "run,a,1,11,train\nwalk,b,2,12,val\nrun,c,0.5,1.7,train\n" },
+		{ "charades", NULL, "id,actions\na,c003 0 1;c001 2 3.25\nb,\n" },
+		{ "hmdb51", NULL, "a b.avi 1\nc.avi 2\n" },
+		{ "ucf101", NULL, "A/v_A_g01_c01.avi 3\nB/v_B_g01_c01.avi 1\n" },
+		{ "ssv1", NULL, "7;Opening, closing\n8;a\n" },
+		{ "mmaction2", NULL, "a.mp4 7 9 12\nb.mp4 1\n" },
+		{ "tsm", NULL, "v/a 300 7\nv/b 12 0\n" },
+		{ "mmaction2-offset", NULL, "v/a 120 300 7\nv/a 0 30 8\n" },
+		{ "mmaction2-frames", NULL, "v/a 300 7 9\nv/b 20 1\n" },
+		{ "pyslowfast", NULL, "c/a.mp4 7\nc/b.mp4 x 3\nc/c.mp4\n" },
+		{ "path-label", NULL, "a b.mp4 run\nc.mp4 walk\n" },
+		{ "auto", NULL, "a.mp4 300 3\nb.mp4 40 4\n" },
+	};
+	const size_t n = sizeof(list) / sizeof(*list);
+
+	for (const struct list_format *f = list_formats; f->name != NULL; f++) {
+		size_t i = 0;
+
+		while (i < n && strcmp(list[i].format, f->name) != 0)
+			i++;
+		ok(i < n, "%s: a list goes through CSV", f->name);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct buffer rows = { 0 }, again = { 0 }, csv = { 0 };
+		const struct list_how how = { .format = text_choice(
+		    list_format_choices, list[i].format), .all = 1,
+		    .group = list[i].group }, from_csv = { .group =
+		    list[i].group };
+		char *path = xstrdup(put("run_test_split1.txt", list[i].text));
+		int r;
+
+		said_begin(why, sizeof(why));
+		r = read_dump(path, &how, &rows, &csv);
+		if (r == 0)
+			r = read_dump(put("list", csv.data), &from_csv, &again,
+			    NULL);
+		said_end();
+		if (!ok(r == 0 && strcmp(rows.data, again.data) == 0,
+		    "%s: the rows are those of their CSV", list[i].format))
+			diag("%s%s\nread: %s\nCSV: %s\nread again: %s", why,
+			    list[i].text, rows.data, csv.data, again.data);
+		unlink(path);
+		free(path);
+		buffer_free(&rows);
+		buffer_free(&again);
+		buffer_free(&csv);
+	}
+}
+
 int
 main(void)
 {
@@ -741,6 +878,7 @@ main(void)
 	test_parts();
 	test_class_files();
 	test_numbers();
+	test_round_trip();
 	unlink(put("list", ""));
 	unlink(put("classes", ""));
 	rmdir(dir);

@@ -19,14 +19,13 @@ static int
 charades_action(const struct list_reading *r, struct list_row *row,
     const char *text)
 {
-	char code[8], from[24], to[24], number[16];
+	char code[40], from[24], to[24], number[16];
 	double start, end;
 	int64_t class;
 	int n = 0;
 
-	if (sscanf(text, " %7s %23s %23s %n", code, from, to, &n) != 3 ||
-	    text[n] != '\0' || code[0] != 'c' ||
-	    text_int(code + 1, 0, LIST_CODES - 1, &class) != 0 ||
+	if (sscanf(text, " %39s %23s %23s %n", code, from, to, &n) != 3 ||
+	    text[n] != '\0' || list_code_class(code, &class) != 0 ||
 	    text_real(from, 0, 1e6, &start) != 0 ||
 	    text_real(to, 0, 1e6, &end) != 0 || end < start)
 		return fail("%s: line %d: action %s (wanted c000 to c%d, then "

@@ -77,6 +77,7 @@ charades_frames_line(struct list_reading *r, char *line)
 		if (row == NULL)
 			return -1;
 		row->part.first = frame;
+		row->part_in_key = frame > 0;
 	}
 	if (frame != row->part.first + row->part.count)
 		return fail("%s: line %d: frame %lld of %s (wanted %lld, the "

@@ -72,6 +72,8 @@ hmdb51_row(struct list_reading *r, char *line, const char *class)
 	path = xprintf("%s/%s", class, line);
 	row = list_append(r->l, list_place(r, path), r->name, r->line);
 	list_row_label(row, class);
+	if (split[use - '0'] != NULL)
+		row->split = xstrdup(split[use - '0']);
 	free(path);
 	return 0;
 }

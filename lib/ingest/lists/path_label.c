@@ -96,9 +96,8 @@ path_label_fields(struct list_reading *r, char *line)
 	char **s;
 	int n;
 
-	if (list_cut_fields(line, r->sep, &r->cell) != 0)
-		return fail("%s: line %d: a quote without its end (wanted each "
-		    "row on one line)", r->name, r->line);
+	if (list_cut_cells(r, line) != 0)
+		return -1;
 	s = r->cell.s;
 	n = r->cell.n;
 	if (n > 3 || *s[0] == '\0')
