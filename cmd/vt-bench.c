@@ -219,36 +219,24 @@ vt_bench_run_loader(struct bench_session *s)
 	    s->schedule, &s->shapes, &o, sheet });
 }
 
-static struct net_options
-vt_bench_net_options(const struct bench_session *s)
-{
-	return (struct net_options){ s->graph, s->device, &s->shapes,
-		s->schedule, s->data, kinds, convs };
-}
-
-/* Run ${measure}; with --autotune=fastest use and extend the user's table. */
+/* With --autotune=fastest use and extend the user's table. */
 static int
-vt_bench_run_network(struct bench_session *s, int (*measure)(struct bench *b,
-    const struct net_options *o))
+vt_bench_run_network(struct bench_session *s)
 {
-	struct net_options o = vt_bench_net_options(s);
+	const struct net_options o = { s->graph, s->device, &s->shapes,
+		s->schedule, s->data, kinds, convs };
 
 	if (autotune == CHOOSE_FASTEST)
 		algorithm_cache_load(s->device);
-	return measure(&s->b, &o);
-}
-
-static int
-vt_bench_run_op(struct bench_session *s)
-{
-	return vt_bench_run_network(s, bench_ops);
-}
-
-static int
-vt_bench_run_step(struct bench_session *s)
-{
-	return vt_bench_run_network(s, s->schedule != NULL ? bench_cells :
-	    bench_step);
+	switch (OPTION_MODE(s->test)) {
+	case BENCH_OP:
+		return bench_ops(&s->b, &o);
+	case BENCH_PROFILE:
+		return bench_profile(&s->b, &o, predicting.rate);
+	default:
+		return (s->schedule != NULL ? bench_cells : bench_step)(&s->b,
+		    &o);
+	}
 }
 
 static int
@@ -276,53 +264,29 @@ vt_bench_run_count(struct bench_session *s)
 	return bench_count(&s->b, &predicting.predict, s->graph->elements);
 }
 
-/* Measure a profile on the device, or derive it from --rate. */
-static int
-vt_bench_measure_profile(struct bench *b, const struct net_options *o)
-{
-	return bench_profile(b, o, predicting.rate);
-}
-
-static int
-vt_bench_run_profile(struct bench_session *s)
-{
-	return vt_bench_run_network(s, vt_bench_measure_profile);
-}
-
 static int
 vt_bench_run_links(struct bench_session *s)
 {
 	return bench_links(&s->b, s->comm);
 }
 
-/* Call ${predict} with the cluster of --links. */
+/* cluster and guidelines */
 static int
-vt_bench_predict(struct bench_session *s, const struct shape_list *shapes,
-    int (*predict)(struct bench *b, const struct predict_options *o))
+vt_bench_run_predict(struct bench_session *s)
 {
+	int cluster = OPTION_MODE(s->test) == BENCH_CLUSTER, status;
 	struct predict_options *o = &predicting.predict;
 	char *links = share_find("clusters", o->links, ".tsv");
-	int status;
 
+	if (links == NULL)
+		return EXIT_USAGE;
 	o->links = links;
 	o->schedule = s->schedule;
-	o->shapes = shapes;
+	o->shapes = cluster ? &s->shapes : NULL;
 	o->wire = &wires[summing.comm_dtype];
-	status = links != NULL ? predict(&s->b, o) : EXIT_USAGE;
+	status = (cluster ? bench_predict : bench_guidelines)(&s->b, o);
 	free(links);
 	return status;
-}
-
-static int
-vt_bench_run_cluster(struct bench_session *s)
-{
-	return vt_bench_predict(s, &s->shapes, bench_predict);
-}
-
-static int
-vt_bench_run_guidelines(struct bench_session *s)
-{
-	return vt_bench_predict(s, NULL, bench_guidelines);
 }
 
 /* ---- checks of the tests, before ranks connect: no other rank waits for one
@@ -371,14 +335,14 @@ static const struct bench_subtest subtests[] = {
 	{ vt_bench_run_decode, vt_bench_check_decode,
 	    "1x1x224 1x1x158 1x1x112", 0, 1, 0 },
 	{ vt_bench_run_loader, vt_bench_check_loader, "8x8x224", 0, 0, 0 },
-	{ vt_bench_run_op, NULL, "2x8x224", 1, 0, 0 },
-	{ vt_bench_run_step, vt_bench_check_step, "2x8x224", 1, 0, 0 },
-	{ vt_bench_run_profile, NULL, "2x8x224", 1, 0, 0 },
+	{ vt_bench_run_network, NULL, "2x8x224", 1, 0, 0 },
+	{ vt_bench_run_network, vt_bench_check_step, "2x8x224", 1, 0, 0 },
+	{ vt_bench_run_network, NULL, "2x8x224", 1, 0, 0 },
 	{ vt_bench_run_allreduce, NULL, NULL, 0, 0, 1 },
 	{ vt_bench_run_links, NULL, NULL, 0, 0, 1 },
 	{ vt_bench_run_count, NULL, NULL, 0, 0, 0 },
-	{ vt_bench_run_cluster, vt_bench_set_predict, "2x8x224", 0, 0, 0 },
-	{ vt_bench_run_guidelines, vt_bench_set_predict, NULL, 0, 0, 0 },
+	{ vt_bench_run_predict, vt_bench_set_predict, "2x8x224", 0, 0, 0 },
+	{ vt_bench_run_predict, vt_bench_set_predict, NULL, 0, 0, 0 },
 };
 
 /* ---- options ---- */

@@ -15,14 +15,10 @@ enum { QUANTILES = 3 };
 static const double quantiles[QUANTILES] = { 0.1, 0.5, 0.9 };
 
 /*
- * Quantiles of efficiency and time at each number of ranks, for the picture.
- * The seeds of a run differ only if the cluster has a spread.
+ * Quantiles of efficiency and time for the picture, of each algorithm at each
+ * number of ranks.
  */
-struct predict_points {
-	double *value[2];		/* [QUANTILES][n] each */
-	size_t at, n;			/* the point to set; algorithms times
-					 * numbers of ranks */
-};
+struct predict_points { struct figure efficiency[QUANTILES], time[QUANTILES]; };
 
 /* Return 1 if the seeds of a run differ by more than the profile does. */
 static int
@@ -127,13 +123,12 @@ predict_print(struct prediction *p, void *arg)
 	predict_print_phases(p);
 	if (p->o->schedule != NULL)
 		predict_print_run(p);
-	for (size_t q = 0; q < QUANTILES; q++) {
-		points->value[0][q * points->n + points->at] =
-		    figure_quantile(&efficiency, quantiles[q]);
-		points->value[1][q * points->n + points->at] =
-		    figure_quantile(time, quantiles[q]);
+	for (int q = 0; q < QUANTILES; q++) {
+		figure_add(&points->efficiency[q], figure_quantile(&efficiency,
+		    quantiles[q]));
+		figure_add(&points->time[q], figure_quantile(time,
+		    quantiles[q]));
 	}
-	points->at++;
 	figure_free(&efficiency);
 }
 
@@ -165,7 +160,7 @@ predict_plot_unit(struct plot_axis *y, const double *time, int n, int runs)
 
 /* Draw the points over the ranks. */
 static int
-predict_plot(const struct prediction *p, const struct predict_points *points)
+predict_plot(const struct prediction *p, struct predict_points *points)
 {
 	const struct predict_options *o = p->o;
 	int spreads = predict_spreads(p), n = p->counts, bad;
@@ -180,19 +175,22 @@ predict_plot(const struct prediction *p, const struct predict_points *points)
 		    .h = 560,
 		.x = { "ranks", 0, 0, 2 }, .panel = panel, .panels = 2 };
 
-	unit = predict_plot_unit(&panel[1].y, points->value[1] + points->n, n,
+	unit = predict_plot_unit(&panel[1].y, points->time[1].v, n,
 	    o->schedule != NULL);
-	for (size_t i = 0; i < QUANTILES * points->n; i++)
-		points->value[1][i] /= unit;
+	for (int q = 0; q < QUANTILES; q++)
+		for (size_t i = 0; i < points->time[q].n; i++)
+			points->time[q].v[i] /= unit;
 	for (int i = 0; i < n; i++)
 		x[i] = p->ranks[i];
 	for (size_t i = 0; i < 2 * o->names; i++) {
 		size_t k = i / o->names, name = i % o->names;
-		double *low = points->value[k] + name * (size_t)n;
+		const struct figure *f = k == 0 ? points->efficiency :
+		    points->time;
+		size_t from = name * (size_t)n;
 
 		series[i] = (struct plot_series){ .name = o->name[name], .n = n,
-			.x = x, .y = low + points->n, .low = spreads ? low :
-			NULL, .high = spreads ? low + 2 * points->n : NULL,
+			.x = x, .y = f[1].v + from, .low = spreads ? f[0].v +
+			from : NULL, .high = spreads ? f[2].v + from : NULL,
 			.style = (int)name, .marks = 1 };
 		panel[k].series = series + k * o->names;
 		panel[k].n = (int)o->names;
@@ -213,10 +211,6 @@ bench_predict(struct bench *b, const struct predict_options *o)
 
 	if (!bad) {
 		predict_note_missing(&p);
-		points.n = o->names * (size_t)p.counts;
-		points.value[0] = xcalloc(2 * QUANTILES * points.n,
-		    sizeof(double));
-		points.value[1] = points.value[0] + QUANTILES * points.n;
 		bench_remark(b, "%zu gradients in buckets of %.0f bytes, %.0f "
 		    "ranks a host", p.profile->elements, p.cluster.v[BUCKET],
 		    p.cluster.v[RANKS_PER_HOST]);
@@ -226,7 +220,10 @@ bench_predict(struct bench *b, const struct predict_options *o)
 		    &points);
 	if (!bad && o->plot != NULL)
 		bad = predict_plot(&p, &points);
-	free(points.value[0]);
+	for (int q = 0; q < QUANTILES; q++) {
+		figure_free(&points.efficiency[q]);
+		figure_free(&points.time[q]);
+	}
 	prediction_close(&p);
 	return bad ? EXIT_USAGE : 0;
 }
