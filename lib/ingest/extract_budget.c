@@ -1,6 +1,7 @@
 /* The parent's side of extraction by workers. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -25,7 +26,6 @@
 #define POLL 0.02	/* seconds between two tests of a worker's memory */
 #define POLL_STOP 0.2	/* seconds between two tests for a stop */
 #define SPOOL (64 << 20)	/* bytes of frames in a worker's memory */
-#define BLOCK (1 << 20)	/* bytes of a read: what the pipe holds */
 
 /* A limit that a worker exceeded. */
 enum extract_limit { LIMIT_NONE, LIMIT_CPU, LIMIT_WALL, LIMIT_MEMORY,
@@ -39,8 +39,7 @@ struct extract_pool {
 		const struct extract_pool *p;
 		pid_t pid;		/* 0: none */
 		int rows, samples;	/* to the worker, and from it */
-		struct buffer in;	/* what was read of the samples */
-		size_t at;		/* its first byte not consumed */
+		struct buffer in;	/* a member of the samples */
 		double deadline;	/* of the row; 0: none */
 		enum extract_limit limit;
 	} *of;				/* [threads] */
@@ -125,7 +124,6 @@ extract_pool_start(struct pool_child *c)
 	close(samples[1]);
 	c->rows = rows[0];
 	c->samples = samples[0];
-	c->in.n = c->at = 0;
 	if (bad == 0)
 		return 0;
 	close(c->rows);
@@ -153,87 +151,71 @@ extract_pool_end(struct pool_child *c)
 	return status;
 }
 
-/* Return the limit that the worker exceeds, if any. */
+/* Return the limit that the worker exceeds, or LIMIT_STOP if the run ends. */
 static enum extract_limit
-extract_pool_limit(const struct pool_child *c, double now)
+extract_pool_limit(const struct pool_child *c)
 {
 	const struct extract_pool *p = c->p;
 	int64_t space;
 
 	if (p->how->stopped != NULL && p->how->stopped())
 		return LIMIT_STOP;
-	if (c->deadline > 0 && now >= c->deadline)
+	if (c->deadline > 0 && clock_seconds() >= c->deadline)
 		return LIMIT_WALL;
 	return p->budget->memory > 0 && extract_worker_memory(c->pid,
 	    &space) > p->budget->memory ? LIMIT_MEMORY : LIMIT_NONE;
 }
 
-/*
- * Wait until samples can be read.  Return 0, or -1 and set c->limit if a limit
- * is exceeded or the run stops.
- */
-static int
-extract_pool_await(struct pool_child *c)
-{
-	struct pollfd f = { .fd = c->samples, .events = POLLIN };
-	double step = c->p->budget->memory > 0 ? POLL : POLL_STOP;
-
-	for (;;) {
-		double now = clock_seconds();
-
-		if ((c->limit = extract_pool_limit(c, now)) != LIMIT_NONE)
-			return -1;
-		if (c->deadline > 0 && c->deadline - now < step)
-			step = c->deadline - now;
-		if (poll(&f, 1, (int)(step * 1e3) + 1) > 0)
-			return 0;
-	}
-}
-
 /* ---- samples ---- */
 
 /*
- * Return the next ${n} bytes of the samples, valid until the next call, or NULL
- * if a limit is exceeded or the worker has ended.
+ * Read the next ${n} bytes of the samples to the beginning of c->in.  Return 0,
+ * or -1 if the worker has ended or, with c->limit set, exceeds a limit.
  */
-static const char *
+static int
 extract_pool_read(struct pool_child *c, size_t n)
 {
-	struct buffer *b = &c->in;
+	struct pollfd f = { .fd = c->samples, .events = POLLIN };
 
-	if (b->n - c->at < n && c->at > 0) {
-		b->n -= c->at;
-		memmove(b->data, b->data + c->at, b->n);
-		c->at = 0;
-	}
-	while (b->n - c->at < n) {
+	buffer_reserve(&c->in, n);
+	for (size_t at = 0; at < n;) {
+		double step = c->p->budget->memory > 0 ? POLL : POLL_STOP;
 		ssize_t got;
 
-		buffer_reserve(b, BLOCK);
-		if (extract_pool_await(c) != 0 || (got = read(c->samples,
-		    b->data + b->n, BLOCK)) <= 0)
-			return NULL;
-		b->n += (size_t)got;
+		if (c->deadline > 0)
+			step = fmax(0, fmin(step, c->deadline -
+			    clock_seconds()));
+		if (poll(&f, 1, (int)(step * 1e3) + 1) <= 0) {
+			c->limit = extract_pool_limit(c);
+			if (c->limit != LIMIT_NONE)
+				return -1;
+			continue;
+		}
+		got = read(c->samples, c->in.data + at, n - at);
+		if (got <= 0)
+			return -1;
+		at += (size_t)got;
 	}
-	c->at += n;
-	return b->data + (c->at - n);
+	return 0;
 }
 
-/* Read the next member of the samples into ${m}, and return its data as
- * extract_pool_read does.  Its kind is MEMBER_END for STREAM_RESULT. */
-static const char *
+/*
+ * Read the next member of the samples into ${m}, and its data to c->in.  Its
+ * kind is MEMBER_END for STREAM_RESULT.  Return 0, or -1 as extract_pool_read.
+ */
+static int
 extract_pool_member(struct pool_child *c, struct stream_member *m)
 {
-	const char *p = extract_pool_read(c, USTAR_BLOCK);
 	char name[USTAR_NAME + 1];
 
-	if (p == NULL || ustar_read((const unsigned char *)p, name,
-	    &m->size) != 0 || m->size > INT32_MAX)
-		return NULL;
+	if (extract_pool_read(c, USTAR_BLOCK) != 0 || ustar_read(
+	    (const unsigned char *)c->in.data, name, &m->size) != 0 ||
+	    m->size > INT32_MAX)
+		return -1;
 	m->kind = MEMBER_END;
 	if (strcmp(name, STREAM_RESULT) != 0 && (stream_member_name(name,
 	    m) != NULL || m->kind == MEMBER_END))
-		return NULL;
+		return -1;
 	return extract_pool_read(c, m->size + ustar_padding(m->size));
 }
 
@@ -247,19 +229,18 @@ extract_pool_receive(struct pool_child *c, struct extraction *x)
 	struct stream_member m;
 	struct error ignored = { "" };
 	struct sample *s = NULL;
-	const char *data;
-	int bad = 0;
+	int bad;
 
 	x->frame = spool_new(c->p->how->memory, 0);
-	while (!bad && (data = extract_pool_member(c, &m)) != NULL &&
+	while ((bad = extract_pool_member(c, &m)) == 0 &&
 	    m.kind != MEMBER_END) {
-		if (m.kind == MEMBER_FRAME)
-			bad = spool_add(x->frame, data, m.size) != 0;
-		else if (s == NULL)
-			s = sample_read("", data, m.size, NULL, &ignored);
+		if (m.kind != MEMBER_FRAME && s == NULL)
+			s = sample_read("", c->in.data, m.size, NULL, &ignored);
+		else if ((bad = spool_add(x->frame, c->in.data, m.size)) != 0)
+			break;
 	}
-	bad = bad || data == NULL || extract_worker_result(data, m.size,
-	    x) != 0 || x->kept != (s != NULL) || (x->kept &&
+	bad = bad || extract_worker_result(c->in.data, m.size, x) != 0 ||
+	    x->kept != (s != NULL) || (x->kept &&
 	    (x->sample.frames != s->frames || spool_count(x->frame) !=
 	    (size_t)s->frames * (size_t)x->streams.n));
 	if (!bad && s != NULL) {	/* the result has no times */
