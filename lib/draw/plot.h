@@ -5,8 +5,8 @@
  * Pictures of numbers: curves, a confusion matrix and a contact sheet.  The
  * extension of the file selects the format: .png, .svg or .pdf; "-" is a PNG on
  * standard output.  Nothing is distinguished by color alone: lines differ by
- * dashes, cells by darkness, frames by marks.  The same input, fonts and cairo
- * version give the same bytes.
+ * dashes, cells by darkness, frames by marks.  A command that draws the same
+ * pictures, with the same fonts and cairo version, writes the same bytes.
  *
  * Drawing is an optional part.  In a build without cairo, the functions in the
  * folder "without" report that.  Functions return 0, or -1 after a message.
@@ -23,9 +23,9 @@
 
 /*
  * plot_ready(path):
- * Check that pictures can be written to ${path}: the extension is known and
- * drawing is built in.  Call it before hours of work whose result will be
- * drawn.
+ * Check that pictures can be written to ${path}: the extension is known, a font
+ * is installed and drawing is built in.  Call it before hours of work whose
+ * result will be drawn.
  */
 int plot_ready(const char *path);
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "media/png.h"
@@ -176,18 +175,4 @@ png_decode_to(struct image *m, const void *data, size_t n, struct error *why)
 	png_destroy_read_struct(&j.png, &j.info, NULL);
 	return status == 0 ? 0 : error_set(why, "PNG at byte %zu of %zu: %s",
 	    j.at, n, j.error);
-}
-
-int
-png_write(const char *path, const struct image *m)
-{
-	struct buffer b = { 0 };
-	int status = png_encode(m, &b);
-
-	if (status == 0 && strcmp(path, "-") != 0)
-		status = commit_bytes(path, b.data, b.n);
-	else if (status == 0 && fwrite(b.data, 1, b.n, stdout) != b.n)
-		status = fail_errno("standard output");
-	buffer_free(&b);
-	return status;
 }

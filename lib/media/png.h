@@ -25,12 +25,4 @@ int png_encode(const struct image *m, struct buffer *out);
 int png_decode_to(struct image *m, const void *data, size_t n,
     struct error *why);
 
-/*
- * png_write(path, m):
- * Write ${m} as PNG to the file ${path}, by commit_bytes (base/file.h).  "-" is
- * standard output, which the caller closes with stdout_done.  Return 0, or -1
- * after a message.
- */
-int png_write(const char *path, const struct image *m);
-
 #endif

@@ -393,6 +393,8 @@ plot_draw(const struct plot *p, int n, const char *path)
 	double each = (p->w - 2 * PAGE_MARGIN - 4 + gap) / n;
 	struct area a = { .x = PAGE_MARGIN, .w = each - gap };
 
+	if (page == NULL)
+		return -1;
 	if (page_size(page, p->w, p->h, path, p->title) != 0)
 		return page_done(page);
 	page_head(page, p->w, p->title, p->note);

@@ -18,7 +18,7 @@
 
 struct font {
 	int bold;
-	FcPattern *found;		/* NULL: no font is installed */
+	FcPattern *found;
 	FcCharSet *covers;		/* owned by ${found} */
 	cairo_font_face_t *face;
 };
@@ -49,19 +49,15 @@ font_match(int bold, FcCharSet *letters)
 struct font *
 font_new(int bold)
 {
-	struct font *f = xcalloc(1, sizeof(*f));
+	FcPattern *found = font_match(bold, NULL);
+	struct font *f;
 
+	if (found == NULL)
+		return fail_null("no font is installed (install "
+		    "fonts-dejavu-core)");
+	f = xcalloc(1, sizeof(*f));
 	f->bold = bold;
-	f->found = font_match(bold, NULL);
-	if (f->found == NULL) {
-		if (!bold)
-			warning("no font is installed: letters are drawn as "
-			    "strokes (install fonts-dejavu-core)");
-		f->face = cairo_toy_font_face_create("sans-serif",
-		    CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD :
-		    CAIRO_FONT_WEIGHT_NORMAL);
-		return f;
-	}
+	f->found = found;
 	if (FcPatternGetCharSet(f->found, FC_CHARSET, 0, &f->covers) !=
 	    FcResultMatch)
 		f->covers = NULL;
@@ -75,8 +71,7 @@ font_free(struct font *f)
 	if (f == NULL)
 		return;
 	cairo_font_face_destroy(f->face);
-	if (f->found != NULL)
-		FcPatternDestroy(f->found);
+	FcPatternDestroy(f->found);
 	free(f);
 }
 
@@ -135,7 +130,7 @@ font_warn_missing(FcPattern *font, const FcCharSet *letters)
 cairo_font_face_t *
 font_face(const struct font *f, const char *text)
 {
-	FcCharSet *letters = f->found != NULL ? font_uncovered(f, text) : NULL;
+	FcCharSet *letters = font_uncovered(f, text);
 	cairo_font_face_t *face;
 	FcPattern *other;
 

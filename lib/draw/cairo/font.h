@@ -5,8 +5,7 @@
  * Fonts through fontconfig: the first installed one of a list of sans-serif
  * families.  For text that it has no glyphs for, use another font that has
  * them.  Text is drawn letter by letter, so scripts that join letters are
- * legible but not well shaped.  If no font is installed, print a warning and
- * use cairo's built-in strokes.
+ * legible but not well shaped.
  */
 
 #include <cairo.h>
@@ -15,8 +14,8 @@ struct font;
 
 /*
  * font_new(bold):
- * Find a font, bold or regular.  If none is installed, the regular one prints a
- * warning.  The caller frees it with font_free; NULL does nothing there.
+ * Find a font, bold or regular.  Return NULL after a message if none is
+ * installed.  The caller frees it with font_free; NULL does nothing there.
  */
 struct font *font_new(int bold);
 void font_free(struct font *f);

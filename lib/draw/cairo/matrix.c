@@ -292,7 +292,8 @@ plot_matrix(const struct plot_matrix *m, const char *path)
 	if (m->n < 1 || m->n > PLOT_CLASSES)
 		return fail("%s: a matrix of %d classes (pictures have room "
 		    "for 1 to %d)", text_quote(path), m->n, PLOT_CLASSES);
-	p = page_new();
+	if ((p = page_new()) == NULL)
+		return -1;
 	plot_matrix_arrange(p, m, &l);
 	w = fmax(l.right + PAGE_MARGIN, page_head_width(p, m->title, m->note));
 	if (page_size(p, w, l.bottom + PAGE_MARGIN, path, m->title) == 0) {

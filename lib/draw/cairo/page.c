@@ -14,7 +14,6 @@
 #include "draw/cairo/page.h"
 #include "draw/cairo/svg.h"
 #include "draw/plot.h"
-#include "media/png.h"
 
 const struct color color_black = { .13, .13, .13 }, color_gray = { .40, .40,
 	.40 },
@@ -62,7 +61,11 @@ page_kind_of(const char *path)
 int
 plot_ready(const char *path)
 {
-	return page_kind_of(path) < 0 ? -1 : 0;
+	struct font *f = NULL;
+	int bad = page_kind_of(path) < 0 || (f = font_new(0)) == NULL;
+
+	font_free(f);
+	return bad ? -1 : 0;
 }
 
 void
@@ -107,9 +110,12 @@ page_new(void)
 {
 	struct page *p = xcalloc(1, sizeof(*p));
 
-	p->font[0] = font_new(0);
-	p->font[1] = font_new(1);
 	p->options = page_exact_options();
+	for (int bold = 0; bold < 2; bold++)
+		if ((p->font[bold] = font_new(bold)) == NULL) {
+			page_done(p);
+			return NULL;
+		}
 	p->capital = page_extents(p, "H", 100, 0).height / 100;
 	return p;
 }
@@ -168,57 +174,28 @@ page_size(struct page *p, double w, double h, const char *path,
 	return 0;
 }
 
-/* Copy the pixels of the surface to an RGB image. */
-static struct image *
-page_take_pixels(struct page *p)
-{
-	int w = cairo_image_surface_get_width(p->surface);
-	int h = cairo_image_surface_get_height(p->surface);
-	size_t stride = (size_t)cairo_image_surface_get_stride(p->surface);
-	const unsigned char *from = cairo_image_surface_get_data(p->surface);
-	struct image *m = image_new(w, h, 3);
-	uint8_t *to = m->data;
-
-	for (int y = 0; y < h; y++)
-		for (int x = 0; x < w; x++) {
-			uint32_t v;
-
-			memcpy(&v, from + (size_t)y * stride + (size_t)x * 4,
-			    4);
-			*to++ = (uint8_t)(v >> 16);
-			*to++ = (uint8_t)(v >> 8);
-			*to++ = (uint8_t)v;
-		}
-	return m;
-}
-
 static int
 page_write_file(struct page *p)
 {
 	cairo_status_t status = cairo_status(p->c);
-	struct image *m;
-	int bad;
 
-	/* The PNG is encoded from memory; other surfaces write at the end. */
-	if (p->kind == PNG)
-		cairo_surface_flush(p->surface);
-	else
+	/* A PNG is encoded from memory; other surfaces write at the end. */
+	if (p->kind != PNG)
 		cairo_surface_finish(p->surface);
 	if (status == CAIRO_STATUS_SUCCESS)
-		status = cairo_surface_status(p->surface);
+		status = p->kind != PNG ? cairo_surface_status(p->surface) :
+		    cairo_surface_write_to_png_stream(p->surface, page_collect,
+		    &p->out);
 	if (status != CAIRO_STATUS_SUCCESS)
 		return fail("%s: drawing: %s", text_quote(p->path),
 		    cairo_status_to_string(status));
-	if (p->kind != PNG) {
-		if (p->kind == SVG)
-			svg_finish(&p->out, p->title, p->said.n > 0 ?
-			    p->said.data : "");
+	if (p->kind == SVG)
+		svg_describe(&p->out, p->title, p->said.n > 0 ? p->said.data :
+		    "");
+	if (strcmp(p->path, "-") != 0)
 		return commit_bytes(p->path, p->out.data, p->out.n);
-	}
-	m = page_take_pixels(p);
-	bad = png_write(p->path, m);
-	image_free(m);
-	return bad;
+	return fwrite(p->out.data, 1, p->out.n, stdout) == p->out.n ? 0 :
+	    fail_errno("standard output");
 }
 
 int

@@ -6,7 +6,8 @@
  * in units of 1/96 inch, from the top left.  A PNG has PAGE_SCALE pixels per
  * unit, so pixel-aligned edges lie on half units.
  *
- * 	struct page *p = page_new();
+ * 	if ((p = page_new()) == NULL)
+ * 		return -1;
  * 	... page_text_width(p, ...) to find the size ...
  * 	if (page_size(p, w, h, path, title) == 0)
  * 		... draw ...
@@ -32,7 +33,7 @@ extern const struct color color_right, color_wrong;
 /*
  * page_new():
  * Return a page without a size.  Text can be measured, but nothing drawn.
- * page_done frees it.
+ * page_done frees it.  Return NULL after a message if no font is installed.
  */
 struct page *page_new(void);
 

@@ -90,6 +90,8 @@ plot_sheet(const struct plot_sheet *s, const char *path)
 	int columns = s->columns < s->n ? s->columns : s->n, rows, lines = 1;
 	double w = 1, h = 1, top, width, each;
 
+	if (p == NULL)
+		return -1;
 	columns = columns > 0 ? columns : 1;
 	rows = (s->n + columns - 1) / columns;
 	for (int i = 0; i < s->n; i++) {

@@ -4,10 +4,11 @@
 #include "base/mem.h"
 
 /*
- * svg_finish(svg, title, said):
- * Make cairo's SVG reproducible, and add ${title} and the lines of ${said},
- * both UTF-8, as its description.  Replace the bytes of ${svg}.
+ * svg_describe(svg, title, said):
+ * Add ${title} and the lines of ${said}, both UTF-8, to ${svg} as <title> and
+ * <desc>.  Letters are drawn as outlines, which look the same everywhere but
+ * cannot be searched or read aloud.
  */
-void svg_finish(struct buffer *svg, const char *title, const char *said);
+void svg_describe(struct buffer *svg, const char *title, const char *said);
 
 #endif
