@@ -409,7 +409,7 @@ vt_bench_open_inputs(struct bench_session *s, const struct bench_subtest *t)
 	int bad;
 
 	if (data != NULL && (s->data = dataset_open(data, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+		return exit_of(bad);
 	if (s->data != NULL && dataset_samples(s->data) == 0) {
 		fail("%s: 0 samples (wanted at least 1)", text_quote(data));
 		return EXIT_FAILED;

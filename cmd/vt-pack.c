@@ -353,8 +353,7 @@ vt_pack_do_verify(const char *const *operand, size_t n)
 static int
 vt_pack_exit_of(int result)
 {
-	return result >= 0 ? EXIT_DONE : result == -2 ? EXIT_DAMAGE :
-	    EXIT_FAILED;
+	return exit_of(result < 0 ? result : 0);
 }
 
 /* ---- --list, --cat, --done ---- */

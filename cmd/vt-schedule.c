@@ -233,7 +233,7 @@ vt_schedule_samples(void)
 	if (set.samples > 0 || set.data == NULL)
 		return (uint64_t)set.samples;
 	if ((d = dataset_open(set.data, &bad)) == NULL)
-		exit(bad == -2 ? EXIT_DAMAGE : EXIT_FAILED);
+		exit(exit_of(bad));
 	n = dataset_samples(d);
 	dataset_free(d);
 	return n;

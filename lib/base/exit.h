@@ -18,4 +18,15 @@ enum {
 	EXIT_AGAIN = 75		/* stopped, state saved: run it again */
 };
 
+/*
+ * exit_of(bad):
+ * Return the exit code of a reader's result: 0, -2 for damaged data, or
+ * another number for other errors.
+ */
+static inline int
+exit_of(int bad)
+{
+	return bad == 0 ? EXIT_DONE : bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+}
+
 #endif

@@ -67,7 +67,7 @@ bench_loader_options(const struct bench_loader_job *j, int threads)
 static int
 bench_loader_status(int got)
 {
-	return got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	return got == 0 ? EXIT_FAILED : exit_of(got);
 }
 
 /* ---- a run ---- */

@@ -56,7 +56,7 @@ bench_pictures_choose(struct stored *s, const struct dataset *d, int images,
 
 		bad = stored_add(s, d, k, &r);
 		if (bad != 0)
-			return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+			return exit_of(bad);
 	}
 	return 0;
 }

@@ -134,5 +134,5 @@ bench_sheet(const struct dataset *d, const struct schedule *s,
 		free((char *)clip[i].caption);
 		free((char *)clip[i].path);
 	}
-	return bad == -2 ? EXIT_DAMAGE : bad ? EXIT_FAILED : 0;
+	return exit_of(bad);
 }

@@ -38,7 +38,7 @@ curves_add_run(struct curves_line *l, const char *path)
 	l->run = array_reserve(l->run, l->runs, &l->cap, sizeof(*l->run));
 	h = &l->run[l->runs++];
 	if ((bad = history_read(h, path)) != 0)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+		return exit_of(bad);
 	for (size_t i = 0; i + 1 < l->runs; i++)
 		if (strcmp(l->run[i].log, h->log) == 0) {
 			fail("%s: listed twice in the mean of %s", Q(path),

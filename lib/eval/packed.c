@@ -25,7 +25,7 @@ packed_open(struct packed *p)
 	int bad;
 
 	if ((p->data = dataset_open(p->path, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+		return exit_of(bad);
 	if (dataset_samples(p->data) == 0) {
 		fail("%s: no samples in it", Q(p->path));
 		return EXIT_FAILED;
@@ -177,7 +177,7 @@ packed_read_sources(struct packed *p)
 	p->source = xcalloc(dataset_samples(p->data), sizeof(*p->source));
 	for (uint32_t i = 0; i < dataset_samples(p->data) && bad == 0; i++)
 		bad = dataset_source(p->data, i, &p->source[i]);
-	return bad == 0 ? 0 : bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	return exit_of(bad);
 }
 
 static int

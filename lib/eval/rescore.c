@@ -180,7 +180,7 @@ rescore_open_data(const struct rescore *r, struct rescore_work *w)
 	int bad;
 
 	if ((w->data = dataset_open(r->data, &bad)) == NULL)
-		return bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+		return exit_of(bad);
 	if (scored != NULL && strcmp(scored, hash128_text(dataset_id(w->data),
 	    id)) != 0)
 		note("%s: not the dataset that was scored, %s", Q(r->data),

@@ -97,5 +97,5 @@ results_write(const struct results *r, const struct results_files *f,
 		warning("%s: %u of %u samples have no label; the summary is of "
 		    "the others", Q(path), r->e->samples - m->labeled,
 		    r->e->samples);
-	return drawn == -2 ? EXIT_DAMAGE : bad || drawn ? EXIT_FAILED : 0;
+	return drawn != 0 ? exit_of(drawn) : bad ? EXIT_FAILED : 0;
 }

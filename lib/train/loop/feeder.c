@@ -111,7 +111,7 @@ feeder_next(struct feeder *f)
 	f->waited += clock_seconds() - start;
 	if (got == 0)
 		fail("the loader ended before the schedule");
-	return got == 1 ? 0 : got == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	return got == 1 ? 0 : got == 0 ? EXIT_FAILED : exit_of(got);
 }
 
 static struct plan *

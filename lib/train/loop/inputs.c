@@ -208,7 +208,7 @@ static int
 inputs_open_set(struct session *s, const char *path, int which)
 {
 	struct dataset **d = which == 0 ? &s->t.train : &s->t.val;
-	int bad = 0;
+	int bad = -1;
 
 	if (s->use.planned.samples > 0) {
 		*d = planned_dataset(&s->use.planned, path);
@@ -223,8 +223,7 @@ inputs_open_set(struct session *s, const char *path, int which)
 		    "%s/CLASS/VIDEO)", text_quote(path), text_quote(path));
 	else
 		*d = dataset_open(path, &bad);
-	return comm_agree(s->comm, *d != NULL ? 0 : bad == -2 ? EXIT_DAMAGE :
-	    EXIT_FAILED);
+	return comm_agree(s->comm, *d != NULL ? 0 : exit_of(bad));
 }
 
 int

@@ -41,7 +41,7 @@ level_costs_clip(const struct level_costs *c, uint32_t i, uint64_t clip,
 	if ((status = clip_fill(c->f, &s, &r, out)) == 0)
 		return 0;
 	fail("%s", filler_error(c->f));
-	return status == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	return exit_of(status);
 }
 
 /* Set ${*cost} to the mean over frames of SAMPLES samples.  The time is that of

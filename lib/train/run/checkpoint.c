@@ -64,8 +64,7 @@ checkpoint_variances(const char *path, const struct safetensors *f)
 int
 checkpoint_status(int bad)
 {
-	return bad == -3 ? EXIT_DIVERGED :
-	    bad == -2 ? EXIT_DAMAGE : EXIT_FAILED;
+	return bad == -3 ? EXIT_DIVERGED : exit_of(bad);
 }
 
 int

@@ -96,8 +96,7 @@ init_open(struct init *in, const struct graph *g, const char *path,
 
 	*in = (struct init){ .path = path };
 	if ((bad = weights_open(path, w)) != 0)
-		return bad == -3 ? EXIT_USAGE : bad == -2 ? EXIT_DAMAGE :
-		    EXIT_FAILED;
+		return bad == -3 ? EXIT_USAGE : exit_of(bad);
 	if ((in->match = match_new(g, w, classes)) == NULL) {
 		init_close(in);
 		return EXIT_FAILED;
