@@ -3,10 +3,8 @@
  * reason.
  */
 #include <stdint.h>
-#include <unistd.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "png_decode.h"
 #include "said.h"
 #include "tap.h"
@@ -104,30 +102,6 @@ test_claims(void)
 	diag("%s", why);
 }
 
-static void
-test_file(void)
-{
-	char path[] = "/tmp/vt-png.XXXXXX", why[256];
-	struct image *m = pattern(5, 4, 1), *back = NULL;
-	struct buffer b = { 0 };
-	int fd = mkstemp(path);
-
-	close(fd);
-	is(png_write(path, m), 0, "png_write writes a file");
-	if (file_read(path, &b) == 0)
-		back = png_decode(b.data, b.n);
-	ok(back != NULL && back->w == 5 && back->data[3] == m->data[1],
-	    "the file reads back");
-	said_begin(why, sizeof(why));
-	is(png_write("/nowhere/x.png", m), -1,
-	    "a file in an absent folder is refused");
-	said_end();
-	unlink(path);
-	image_free(back);
-	image_free(m);
-	buffer_free(&b);
-}
-
 int
 main(void)
 {
@@ -136,6 +110,5 @@ main(void)
 	test_round_trip(64, 5, 1);
 	test_damage();
 	test_claims();
-	test_file();
 	return done();
 }
