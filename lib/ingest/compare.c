@@ -51,9 +51,9 @@ void
 compare_add(struct compare *c, size_t i, const struct extraction *x)
 {
 	const struct list_part *p = &c->l->row[i].part;
-	char *text = xprintf("%016llx %.17g %.17g %lld %lld",
-	    (unsigned long long)x->sample.source_hash, p->start, p->end,
-	    (long long)p->first, (long long)p->count);
+	char *text = xprintf("%016llx %d %.17g %.17g",
+	    (unsigned long long)x->sample.source_hash, (int)p->unit, p->begin,
+	    p->end);
 
 	c->row[i] = (struct compare_row){ .status = x->sample.status,
 		.kept = x->kept, .hashed = x->hashed,
@@ -114,9 +114,9 @@ compare_is_short(const struct compare *c, size_t i, struct compare_stated *s)
 	/* A folder of frames has no times. */
 	if (r->decoded <= 0)
 		return 0;
-	if (p->end > 0)
+	if (p->unit == LIST_SECONDS && p->end > 0)
 		*s = (struct compare_stated){ "list", "seconds",
-			p->end - p->start, r->decoded - p->start };
+			p->end - p->begin, r->decoded - p->begin };
 	else
 		*s = (struct compare_stated){ "file", "seconds", r->claimed,
 			r->decoded };

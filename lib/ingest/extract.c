@@ -191,15 +191,15 @@ extract_is_wanted(const struct extract_work *w, int64_t k, int64_t time)
 {
 	const struct list_part *p = &w->row->part;
 	struct fraction tick = video_info(w->video)->tick;
-	double t = (double)time * tick.num / tick.den;
+	double at = p->unit == LIST_FRAMES ? (double)k : (double)time *
+	    tick.num / tick.den;
 
 	/*
 	 * Timestamps are rounded to ticks, and lists give times with few
 	 * digits, so compare with some tolerance.
 	 */
-	return k >= p->first && (p->count == 0 || k - p->first < p->count) &&
-	    t >= p->start - TIME_SLACK && (p->end == 0 ||
-	    t < p->end - TIME_SLACK);
+	return at >= p->begin - TIME_SLACK && (p->end == 0 ||
+	    at < p->end - TIME_SLACK);
 }
 
 /*
@@ -276,13 +276,12 @@ extract_check_part(const struct extract_work *w)
 	if (p->frames > 0 && a->frames != p->frames && !a->truncated &&
 	    a->damage == 0)
 		return extract_other_count(w->path, a->frames, p->frames);
-	if (p->count > 0 && a->frames < p->first + p->count)
-		return fail("%s: %lld frames (the list says %lld to %lld)",
-		    Q(w->path), (long long)a->frames, (long long)p->first,
-		    (long long)(p->first + p->count - 1));
-	if (w->needed.frames == 0 && (p->start > 0 || p->end > 0))
+	if (p->unit == LIST_FRAMES && (double)a->frames < p->end)
+		return fail("%s: %lld frames (the list says %.0f to %.0f)",
+		    Q(w->path), (long long)a->frames, p->begin, p->end - 1);
+	if (w->needed.frames == 0 && p->unit == LIST_SECONDS)
 		return fail("%s: no frame from %g s to %g s (the video has "
-		    "%.2f s)", Q(w->path), p->start, p->end, a->decoded);
+		    "%.2f s)", Q(w->path), p->begin, p->end, a->decoded);
 	if (w->needed.frames == 0)
 		return fail("%s: no frame to store", Q(w->path));
 	if (w->needed.frames == 1 && w->o->pairs)

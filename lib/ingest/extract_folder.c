@@ -190,26 +190,25 @@ extract_folder_take_frames(struct extract_folder_work *w, size_t first,
 	return bad;
 }
 
-/* Refuse parts and rates that a folder cannot provide. */
+/* Refuse parts, of which ${count} frames are wanted, and rates that a folder
+ * cannot provide. */
 static int
 extract_folder_check(const struct extract_folder_work *w,
-    const struct list_part *p)
+    const struct list_part *p, long long count)
 {
-	long long n = (long long)w->folder.n;
-	long long count = p->count > 0 ? p->count : n - p->first;
+	long long n = (long long)w->folder.n, first = (long long)p->begin;
 
-	if (p->start > 0 || p->end > 0)
+	if (p->unit == LIST_SECONDS)
 		return fail("%s: a folder of frames, which has no times (the "
-		    "list wants %g s to %g s)", Q(w->path), p->start, p->end);
+		    "list wants %g s to %g s)", Q(w->path), p->begin, p->end);
 	if (w->o->fps.num > 0)
 		return fail("%s: a folder of frames, which has no rate to "
 		    "resample (--fps)", Q(w->path));
 	if (p->frames > 0 && p->frames != n)
 		return extract_other_count(w->path, n, p->frames);
-	if (p->first + count > n || count < 1)
+	if (first + count > n || count < 1)
 		return fail("%s: %lld frames (the list says %lld to %lld)",
-		    Q(w->path), n, (long long)p->first,
-		    (long long)p->first + (count > 0 ? count : 1) - 1);
+		    Q(w->path), n, first, first + (count > 0 ? count : 1) - 1);
 	if (count == 1 && w->o->pairs)
 		return extract_lone_frame(w->path);
 	if (count > w->o->max_frames)
@@ -228,16 +227,16 @@ extract_folder(const struct list_row *row, const struct extract_options *o,
 	struct extractor *own = e == NULL ? extractor_new(o->quality) : NULL;
 	struct spool_budget budget;
 	struct extract_options one = *o;
-	size_t count;
+	long long first = (long long)part->begin, count;
 
 	if (folder_open(row->path, &w.folder) != 0)
 		goto out;
 	strcpy(x->info.format, "folder");
 	strcpy(x->info.codec, w.folder.png ? "png" : "jpeg");
-	if (extract_folder_check(&w, part) != 0)
+	count = (part->end > 0 ? (long long)part->end : (long long)w.folder.n) -
+	    first;
+	if (extract_folder_check(&w, part, count) != 0)
 		goto out;
-	count = part->count > 0 ? (size_t)part->count :
-	    w.folder.n - (size_t)part->first;
 	if (own != NULL) {		/* headers only: the first frame
 					 * tells */
 		w.e = own;
@@ -247,7 +246,7 @@ extract_folder(const struct list_row *row, const struct extract_options *o,
 		one.flow = EXTRACT_NO_FLOW;
 		count = 1;
 	}
-	if (extract_folder_take_frames(&w, (size_t)part->first, count) == 0) {
+	if (extract_folder_take_frames(&w, (size_t)first, (size_t)count) == 0) {
 		x->sample.frames = (int)count - o->pairs;
 		x->sample.phash = phash_end(&w.e->phash);
 		x->account.frames = (int64_t)count;

@@ -155,9 +155,8 @@ extract_worker_row(struct buffer *b, const struct list_row *row)
 {
 	const struct list_part *p = &row->part;
 
-	buffer_printf(b, "%.17g %.17g %lld %lld %lld%c%s%c%s%c%s%c", p->start,
-	    p->end, (long long)p->first, (long long)p->count,
-	    (long long)p->frames, '\0', row->sample.key, '\0',
+	buffer_printf(b, "%d %.17g %.17g %lld%c%s%c%s%c%s%c", (int)p->unit,
+	    p->begin, p->end, (long long)p->frames, '\0', row->sample.key, '\0',
 	    row->sample.source, '\0', row->path, '\0');
 }
 
@@ -167,14 +166,17 @@ static int
 extract_worker_read_row(struct list_row *row, char *text[4], size_t cap[4])
 {
 	struct list_part *p = &row->part;
+	int unit, n;
 
 	for (int i = 0; i < 4; i++)
 		if (getdelim(&text[i], &cap[i], '\0', stdin) < 0)
 			return -1;
 	*row = (struct list_row){ .path = text[3], .sample = {
 		.key = text[1], .source = text[2], .label = -1 } };
-	return sscanf(text[0], "%lf %lf %" SCNd64 " %" SCNd64 " %" SCNd64,
-	    &p->start, &p->end, &p->first, &p->count, &p->frames) == 5 ? 0 : -1;
+	n = sscanf(text[0], "%d %lf %lf %" SCNd64, &unit, &p->begin, &p->end,
+	    &p->frames);
+	p->unit = (enum list_unit)unit;
+	return n == 4 ? 0 : -1;
 }
 
 /* ---- limits ---- */

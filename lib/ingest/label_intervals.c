@@ -48,6 +48,7 @@ label_intervals_place(const struct list_row *row, const struct sample *m)
 {
 	struct label_interval *to = xcalloc((size_t)m->nlabels + 1,
 	    sizeof(*to));
+	double begin = row->part.unit == LIST_SECONDS ? row->part.begin : 0;
 
 	for (int i = 0; i < m->nlabels; i++) {
 		const struct list_label *s = &row->label[i];
@@ -66,7 +67,7 @@ label_intervals_place(const struct list_row *row, const struct sample *m)
 		 */
 		if (s->unit == LIST_SECONDS && m->frames > 1) {
 			label_intervals_place_seconds(m,
-			    s->from - row->part.start, s->to - row->part.start,
+			    s->from - begin, s->to - begin,
 			    &to[i].first, &to[i].last);
 		} else if (s->unit == LIST_FRAMES) {
 			to[i].first = label_intervals_within((int)s->from,

@@ -11,17 +11,17 @@
 #include "shard/classes.h"
 #include "shard/sample.h"
 
-/* The part of a video that a row selects; all 0: the whole video. */
+/* The unit of an interval; LIST_ALWAYS: the whole video. */
+enum list_unit { LIST_ALWAYS, LIST_SECONDS, LIST_FRAMES };
+
+/* The part of a video that a row selects. */
 struct list_part {
-	double start, end;	/* seconds, without the end; end 0: to the
-				 * end of the video */
-	int64_t first, count;	/* frames, from 0; count 0: all that follow */
+	enum list_unit unit;
+	double begin, end;	/* without the end, frames from 0; end 0: to
+				 * the end of the video */
 	int64_t frames;		/* frames of the whole video, from the list; 0
 				 * if unknown */
 };
-
-/* The unit of from and to in struct list_label. */
-enum list_unit { LIST_ALWAYS, LIST_SECONDS, LIST_FRAMES };
 
 /* A class of a row, and the interval that shows it. */
 struct list_label {

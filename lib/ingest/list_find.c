@@ -91,6 +91,6 @@ list_select(const struct list_reading *r, struct list_row *row,
 {
 	row->part = *part;
 	/* A row with a first frame is one of several of a video. */
-	row->part_in_key = part->count == 0 ||
+	row->part_in_key = part->unit != LIST_FRAMES ||
 	    *list_cell(r, COLUMN_BEGIN_FRAME) != '\0';
 }

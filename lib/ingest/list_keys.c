@@ -60,16 +60,14 @@ char *
 list_part_suffix(const struct list_row *row)
 {
 	const struct list_part *p = &row->part;
-	int whole = p->start == (int)p->start && p->end == (int)p->end;
+	int whole = p->begin == (int)p->begin && p->end == (int)p->end;
 	double unit = whole ? 1 : 1e3;
 
-	if (!row->part_in_key || (p->count == 0 && p->start == 0 &&
-	    p->end == 0))
+	if (!row->part_in_key || p->unit == LIST_ALWAYS)
 		return xstrdup("");
-	if (p->count > 0)
-		return xprintf("_f%06lld_f%06lld", (long long)p->first,
-		    (long long)(p->first + p->count));
-	return xprintf("_%06.0f_%06.0f%s", p->start * unit, p->end * unit,
+	if (p->unit == LIST_FRAMES)
+		return xprintf("_f%06.0f_f%06.0f", p->begin, p->end);
+	return xprintf("_%06.0f_%06.0f%s", p->begin * unit, p->end * unit,
 	    whole ? "" : "ms");
 }
 
@@ -176,8 +174,7 @@ list_keys_same_part(const struct list_keys *k, const struct list_row *a,
 	/* Without a root, a source may be a file name alone. */
 	return (strcmp(a->path, b->path) == 0 || (k->root != NULL &&
 	    strcmp(a->sample.source, b->sample.source) == 0)) &&
-	    p->start == q->start && p->end == q->end && p->first == q->first &&
-	    p->count == q->count;
+	    p->unit == q->unit && p->begin == q->begin && p->end == q->end;
 }
 
 static int

@@ -59,8 +59,9 @@ list_numbers_row(struct list_reading *r, char *line, int offset, int frames,
 	if (bad)
 		return -1;
 	row = list_append(r->l, list_place(r, line), r->name, r->line);
-	row->part.first = offset ? number[0] : 0;
-	row->part.count = number[offset];
+	row->part.unit = frames ? LIST_FRAMES : LIST_ALWAYS;
+	row->part.begin = offset ? (double)number[0] : 0;
+	row->part.end = row->part.begin + (double)number[offset];
 	/* With an offset, several rows may share a folder, so the frames enter
 	 * the key. */
 	row->part_in_key = offset;

@@ -212,14 +212,17 @@ list_times_seconds(const struct list_reading *r, struct list_part *p)
 		return fail("%s: line %d: %s to %s: a comma before three "
 		    "digits (wanted a decimal point, and nothing between "
 		    "thousands)", r->name, r->line, Q(begin), Q(end));
-	if (*begin != '\0' && list_times_parse(begin, unit[0], &p->start) != 0)
+	if (*begin != '\0' && list_times_parse(begin, unit[0], &p->begin) != 0)
 		return fail("%s: line %d: %s %s (wanted a time from 0%s)",
 		    r->name, r->line, list_column_name(r, COLUMN_BEGIN),
 		    Q(begin), unit[0] == 1 ? ": seconds, mm:ss or hh:mm:ss" :
 		    "");
 	if (*end == '\0' || (list_times_parse(end, unit[1], &p->end) == 0 &&
-	    p->end > p->start))
+	    p->end > p->begin)) {
+		p->unit = p->begin > 0 || p->end > 0 ? LIST_SECONDS :
+		    LIST_ALWAYS;
 		return 0;
+	}
 	return fail("%s: line %d: %s %s (wanted a time after %s, or nothing "
 	    "for the end of the video)", r->name, r->line, list_column_name(r,
 	    COLUMN_END), Q(end), *begin != '\0' ? Q(begin) : "0");
@@ -230,21 +233,21 @@ list_times_part(const struct list_reading *r, struct list_part *p)
 {
 	const char *begin = list_cell(r, COLUMN_BEGIN_FRAME);
 	const char *end = list_cell(r, COLUMN_END_FRAME);
-	int64_t last;
+	int64_t first = 0, last;
 
 	if (list_times_seconds(r, p) != 0)
 		return -1;
 	if (*begin == '\0' && *end == '\0')
 		return 0;
-	if (p->end > 0 || p->start > 0)
+	if (p->unit != LIST_ALWAYS)
 		return fail("%s: line %d: a part in seconds and in frames "
 		    "(wanted one of them: only time_start and time_end, or "
 		    "only frame_start and frame_end)", r->name, r->line);
-	if ((*begin != '\0' && list_times_frame(begin, &p->first) != 0) ||
-	    list_times_frame(end, &last) != 0 || last <= p->first)
+	if ((*begin != '\0' && list_times_frame(begin, &first) != 0) ||
+	    list_times_frame(end, &last) != 0 || last <= first)
 		return fail("%s: line %d: frames %s to %s (wanted integers "
 		    "from 0, the end without its frame)", r->name, r->line,
 		    Q(begin), Q(end));
-	p->count = last - p->first;
+	*p = (struct list_part){ LIST_FRAMES, (double)first, (double)last, 0 };
 	return 0;
 }

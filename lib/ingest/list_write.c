@@ -26,8 +26,8 @@ list_write_columns(const struct list *l, const char *group)
 		const struct list_row *r = &l->row[i];
 
 		c.sets |= r->has_set;
-		c.times |= r->part.start > 0 || r->part.end > 0;
-		c.frames |= r->part.count > 0;
+		c.times |= r->part.unit == LIST_SECONDS;
+		c.frames |= r->part.unit == LIST_FRAMES;
 		c.split |= r->split != NULL;
 		c.name |= r->name != NULL;
 		c.claimed |= r->part.frames > 0;
@@ -136,33 +136,19 @@ list_write_labels(const struct list *l, const struct list_row *r, int column,
 	return result;
 }
 
-/* Write two cells: the times of a part, each if it has it. */
+/* Write two cells, begin and end of the part if it has this unit. */
 static void
-list_write_times(const struct list_part *p, struct buffer *to)
-{
-	char text[40];
-
-	buffer_printf(to, ",%s", p->start > 0 || p->end > 0 ?
-	    text_real_write(text, p->start) : "");
-	buffer_printf(to, ",%s", p->end > 0 ? text_real_write(text, p->end) :
-	    "");
-}
-
-static void
-list_write_frames(const struct list_row *r, struct buffer *to)
+list_write_part(const struct list_row *r, enum list_unit unit,
+    struct buffer *to)
 {
 	const struct list_part *p = &r->part;
+	char text[40];
 
-	if (p->count == 0) {
-		buffer_text(to, ",,");
-		return;
-	}
-	/* The start makes the frames a part of the key. */
-	if (r->part_in_key)
-		buffer_printf(to, ",%lld", (long long)p->first);
-	else
-		buffer_text(to, ",");
-	buffer_printf(to, ",%lld", (long long)(p->first + p->count));
+	/* The first frame makes the frames a part of the key. */
+	buffer_printf(to, ",%s", p->unit == unit && (unit == LIST_SECONDS ||
+	    r->part_in_key) ? text_real_write(text, p->begin) : "");
+	buffer_printf(to, ",%s", p->unit == unit && p->end > 0 ?
+	    text_real_write(text, p->end) : "");
 }
 
 static int
@@ -179,9 +165,9 @@ list_write_row(const struct list *l, const struct list_row *r,
 		if (list_write_labels(l, r, k, c->sets, to) != 0)
 			return -1;
 	if (c->times)
-		list_write_times(&r->part, to);
+		list_write_part(r, LIST_SECONDS, to);
 	if (c->frames)
-		list_write_frames(r, to);
+		list_write_part(r, LIST_FRAMES, to);
 	if (c->claimed)
 		buffer_text(to, ",");
 	if (r->part.frames > 0)

@@ -249,9 +249,9 @@ unpacked_hash(const struct list_row *row, uint64_t *hash, uint64_t *bytes)
 	if (!file_is_dir(row->path)) {
 		bad = unpacked_hash_file(row->path, h, bytes);
 	} else if ((bad = folder_open(row->path, &f)) == 0) {
-		size_t end = p->count > 0 ? (size_t)(p->first + p->count) : f.n;
+		size_t end = p->end > 0 ? (size_t)p->end : f.n;
 
-		for (size_t i = (size_t)p->first; i < end && i < f.n && !bad;
+		for (size_t i = (size_t)p->begin; i < end && i < f.n && !bad;
 		    i++) {
 			char *path = path_join(row->path, f.frame[i].name);
 

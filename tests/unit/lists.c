@@ -59,11 +59,11 @@ rows(const struct list *l)
 		free(suffix);
 		if (r->nlabels > 0 && !r->has_set)
 			buffer_printf(&b, "|%s", r->label->text);
-		if (p->start > 0 || p->end > 0)
-			buffer_printf(&b, "[%g,%g]", p->start, p->end);
-		if (p->first > 0 || p->count > 0)
-			buffer_printf(&b, "(%d,%d)", (int)p->first,
-			    (int)p->count);
+		if (p->unit == LIST_SECONDS)
+			buffer_printf(&b, "[%g,%g]", p->begin, p->end);
+		if (p->unit == LIST_FRAMES)
+			buffer_printf(&b, "(%g,%g)", p->begin, p->end -
+			    p->begin);
 		for (int k = 0; r->has_set && k <= r->nlabels; k++) {
 			const struct list_label *s = &r->label[k];
 
@@ -738,12 +738,11 @@ dump(const struct list *l, struct buffer *to)
 		const struct list_part *p = &r->part;
 		int n = 0;
 
-		buffer_printf(to, "%s %s %s %s %s %s %g-%g %d+%d of %d, ",
+		buffer_printf(to, "%s %s %s %s %s %s %d %g-%g of %d, ",
 		    r->path, r->sample.source, r->sample.key,
 		    r->name != NULL ? r->name : "-", r->split != NULL ?
 		    r->split : "-", r->group != NULL ? r->group : "-",
-		    p->start, p->end, (int)p->first, (int)p->count,
-		    (int)p->frames);
+		    (int)p->unit, p->begin, p->end, (int)p->frames);
 		buffer_printf(to, "%s%d", r->has_set ? "set " : "",
 		    r->sample.label);
 		for (int k = 0; k < r->nlabels; k++) {

@@ -76,15 +76,15 @@ charades_frames_line(struct list_reading *r, char *line)
 		row = charades_frames_video(r, field[0], field[3]);
 		if (row == NULL)
 			return -1;
-		row->part.first = frame;
+		row->part.unit = LIST_FRAMES;
+		row->part.begin = row->part.end = (double)frame;
 		row->part_in_key = frame > 0;
 	}
-	if (frame != row->part.first + row->part.count)
-		return fail("%s: line %d: frame %lld of %s (wanted %lld, the "
+	if ((double)frame != row->part.end)
+		return fail("%s: line %d: frame %lld of %s (wanted %.0f, the "
 		    "next one)", r->name, r->line, (long long)frame,
-		    Q(field[0]), (long long)(row->part.first +
-		    row->part.count));
-	row->part.count++;
+		    Q(field[0]), row->part.end);
+	row->part.end++;
 	for (char *s = field[4]; *s != '\0'; s = label) {
 		label = s + strcspn(s, ",");
 		if (*label != '\0')
@@ -92,8 +92,8 @@ charades_frames_line(struct list_reading *r, char *line)
 		if (text_int(s, 0, LIST_CODES - 1, &class) != 0)
 			return fail("%s: line %d: label %s (wanted 0 to %d)",
 			    r->name, r->line, Q(s), LIST_CODES - 1);
-		charades_frames_label(row, s, (double)(frame -
-		    row->part.first));
+		charades_frames_label(row, s, (double)frame -
+		    row->part.begin);
 	}
 	return 0;
 }

@@ -48,9 +48,9 @@ static struct list_row *
 kinetics_find(struct list_reading *r, const char *id, const char *label,
     const struct list_part *part)
 {
-	int whole = part->start == (int)part->start &&
-	    part->end == (int)part->end;
-	char *file = whole ? xprintf("%s_%06.0f_%06.0f.mp4", id, part->start,
+	int whole = part->unit != LIST_FRAMES && part->begin ==
+	    (int)part->begin && part->end == (int)part->end;
+	char *file = whole ? xprintf("%s_%06.0f_%06.0f.mp4", id, part->begin,
 	    part->end) : xprintf("%s.mp4", id);
 	char *path = whole ? kinetics_try(r, file, label) : NULL;
 	int cut = path != NULL;
