@@ -2,141 +2,44 @@
  * Lists of videos as users and datasets write them are read or refused with the
  * line; labels become class numbers, by names, class files or folders.
  */
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/fail.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "ingest/list.h"
 #include "shard/tally.h"
-#include "said.h"
-#include "tap.h"
-
-static char dir[] = "/tmp/vt-list.XXXXXX";
-static char why[1024];
-
-/*
- * Write ${n} bytes of ${text} to a file ${name} in the test's folder.  Return
- * its path, valid for three more calls.
- */
-static const char *
-put_bytes(const char *name, const char *text, size_t n)
-{
-	static char path[4][512];
-	static int next;
-	char *p = path[next++ % 4];
-	FILE *f;
-
-	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
-	f = fopen(p, "w");
-	if (f == NULL || fwrite(text, 1, n, f) != n || fclose(f) != 0)
-		exit(1);
-	return p;
-}
-
-static const char *
-put(const char *name, const char *text)
-{
-	return put_bytes(name, text, strlen(text));
-}
-
-/*
- * Return "path|label path|label ..." of the rows, or "failed".  Valid until the
- * next call.
- */
-static const char *
-rows(const struct list *l, int result)
-{
-	static struct buffer b;
-
-	b.n = 0;
-	if (result != 0)
-		return "failed";
-	buffer_text(&b, "");
-	for (size_t i = 0; i < l->n; i++)
-		buffer_printf(&b, "%s%s|%s", i > 0 ? " " : "",
-		    l->row[i].path, l->row[i].nlabels > 0 ?
-		    l->row[i].label->text : "-");
-	return b.data;
-}
-
-static void
-reads(const char *what, const char *text, const char *format,
-    const char *root, const char *want)
-{
-	struct list l = { 0 };
-	int r;
-
-	said_begin(why, sizeof(why));
-	r = list_read(&l, put("list", text),
-	    &(struct list_how){ .format = text_choice(list_format_choices, format), .root = root });
-	said_end();
-	is_text(rows(&l, r), want, what);
-	list_free(&l);
-}
-
-static void
-refuses(const char *what, const char *text, const char *format,
-    const char *says)
-{
-	struct list l = { 0 };
-	int r;
-
-	said_begin(why, sizeof(why));
-	r = list_read(&l, put("list", text),
-	    &(struct list_how){ .format = text_choice(list_format_choices, format) });
-	said_end();
-	if (!ok(r == -1 && strstr(why, says) != NULL, "%s", what))
-		diag("said: %s (wanted: %s)", why, says);
-	list_free(&l);
-}
+#include "list_read.h"
 
 static void
 test_path_label(void)
 {
-	reads("path and label", "a.mp4 3\nb/c.avi 0\n", "auto", NULL,
-	    "a.mp4|3 b/c.avi|0");
-	reads("paths relative to a root",
-	    "a.mp4 3\n/b.avi 0\n", "auto", "r/s",
+	reads("path and label", "a.mp4 3\nb/c.avi 0\n", "auto", "a.mp4|3 b/c.avi|0");
+	check_read("paths relative to a root", "list",
+	    "a.mp4 3\n/b.avi 0\n", "auto", "r/s", NULL,
 	    "r/s/a.mp4|3 /b.avi|0");
-	reads("paths alone", "a.mp4\nb.mp4\n", "auto", NULL,
-	    "a.mp4|- b.mp4|-");
-	reads("path, frames, label", "a.mp4 300 3\n", "auto", NULL,
-	    "a.mp4|3");
+	reads("paths alone", "a.mp4\nb.mp4\n", "auto", "a.mp4 b.mp4");
+	reads("path, frames, label", "a.mp4 300 3\n", "auto", "a.mp4|3");
 	reads("blanks in paths", "my dir/a b.mp4 3\nc d.mp4 4\n",
-	    "auto", NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	    "auto", "my dir/a b.mp4|3 c d.mp4|4");
 	reads("blanks in paths, with frames",
 	    "my dir/a b.mp4 30 3\nc d.mp4 120 4\n",
-	    "auto", NULL, "my dir/a b.mp4|3 c d.mp4|4");
+	    "auto", "my dir/a b.mp4|3 c d.mp4|4");
 	refuses("two labels, not frames and a label, are refused",
 	    "a.mp4 4 1\nb.mp4 0 4\n",
 	    "auto", "list: line 2: 0 frames before the label 4 (wanted the "
 	    "frames of the video; --annotations-format=mmaction2 for several");
 	reads("two numbers are read if the format is named",
 	    "a.mp4 4 1\nb.mp4 0 4\n",
-	    "path-label", NULL, "a.mp4|1 b.mp4|4");
+	    "path-label", "a.mp4|1 b.mp4|4");
 	refuses("two labels between commas are refused",
 	    "a.mp4,0,4\n", "auto",
 	    "line 1: 0 frames before the label 4");
 	reads("named format: frames in some lines only",
-	    "a b.mp4 3\nc d.mp4 120 4\n", "path-label", NULL,
-	    "a b.mp4|3 c d.mp4|4");
-	reads("a number in the path", "take 3.mp4 7\n", "auto", NULL,
-	    "take 3.mp4|7");
+	    "a b.mp4 3\nc d.mp4 120 4\n", "path-label", "a b.mp4|3 c d.mp4|4");
+	reads("a number in the path", "take 3.mp4 7\n", "auto", "take 3.mp4|7");
 	reads("runs of blanks, CR LF, no newline at the end",
-	    "a.mp4  \t 3 \r\n\r\nb.mp4 1", "auto", NULL, "a.mp4|3 b.mp4|1");
-	reads("commas", "a b.mp4,3\nc.mp4,x y\n", "auto", NULL,
-	    "a b.mp4|3 c.mp4|x y");
-	reads("tabs, three fields", "a.mp4\t9\tjump\n", "auto", NULL,
-	    "a.mp4|jump");
-	reads("semicolons", "a.mp4;3\n", "auto", NULL, "a.mp4|3");
-	reads("quotes", "\"a,\"\"b\"\".mp4\",3\n", "auto", NULL,
-	    "a,\"b\".mp4|3");
-	reads("names as labels", "a.mp4 run\nb.mp4 walk\n", "auto", NULL,
-	    "a.mp4|run b.mp4|walk");
-	reads("nothing", "", "auto", NULL, "");
+	    "a.mp4  \t 3 \r\n\r\nb.mp4 1", "auto", "a.mp4|3 b.mp4|1");
+	reads("commas", "a b.mp4,3\nc.mp4,x y\n", "auto", "a b.mp4|3 c.mp4|x y");
+	reads("tabs, three fields", "a.mp4\t9\tjump\n", "auto", "a.mp4|jump");
+	reads("semicolons", "a.mp4;3\n", "auto", "a.mp4|3");
+	reads("quotes", "\"a,\"\"b\"\".mp4\",3\n", "auto", "a,\"b\".mp4|3");
+	reads("names as labels", "a.mp4 run\nb.mp4 walk\n", "auto", "a.mp4|run b.mp4|walk");
+	reads("nothing", "", "auto", "");
 	refuses("four fields are refused",
 	    "a.mp4,1,2,3\n", "auto", "line 1: 4 fields");
 	refuses("a line without a path is refused", "a.mp4,1\n,2\n", "auto",
@@ -146,21 +49,19 @@ test_path_label(void)
 static void
 test_csv(void)
 {
-	reads("CSV with a header",
-	    "path,label,n\na.mp4,run,7\n", "auto", "v",
+	check_read("CSV with a header", "list",
+	    "path,label,n\na.mp4,run,7\n", "auto", "v", NULL,
 	    "v/a.mp4|run");
 	reads("CSV: other names, other order, a byte order mark",
 	    "\357\273\277Class\tVideo\n"
-	    "run\ta.mp4\n", "auto", NULL, "a.mp4|run");
+	    "run\ta.mp4\n", "auto", "a.mp4|run");
 	reads("CSV: label is preferred to label_id",
 	    "file;label_id;label\na;5;walk\n",
-	    "auto", NULL, "a|walk");
+	    "auto", "a|walk");
 	reads("CSV: label_id alone",
-	    "file;label_id\na;5\n", "auto", NULL, "a|5");
-	reads("CSV: no label column", "path,n\na.mp4,7\n", "csv", NULL,
-	    "a.mp4|-");
-	reads("a table of vt", "#path\tlabel\na b.mp4\t2\n", "auto", NULL,
-	    "a b.mp4|2");
+	    "file;label_id\na;5\n", "auto", "a|5");
+	reads("CSV: no label column", "path,n\na.mp4,7\n", "csv", "a.mp4");
+	reads("a table of vt", "#path\tlabel\na b.mp4\t2\n", "auto", "a b.mp4|2");
 	refuses("CSV: a short row is refused",
 	    "n,path,label\n1,a.mp4,x\n2,b.mp4\n", "auto",
 	    "line 3: 2 cells (wanted 3, one for each column up to label)");
@@ -174,12 +75,12 @@ test_kinetics(void)
 	char path[600];
 	struct list l = { 0 };
 
-	reads("flat", "label,youtube_id,time_start,time_end,split\n"
-	    "\"juggling balls\",Ab-_1,12,22,train\n", "auto", "k",
+	check_read("flat", "list", "label,youtube_id,time_start,time_end,split\n"
+	    "\"juggling balls\",Ab-_1,12,22,train\n", "auto", "k", NULL,
 	    "k/Ab-_1_000012_000022.mp4|juggling balls");
 	reads("Kinetics without labels",
 	    "youtube_id,time_start,time_end,split\n"
-	    "xyz,0,10,test\n", "auto", NULL, "xyz_000000_000010.mp4|-");
+	    "xyz,0,10,test\n", "auto", "xyz_000000_000010.mp4");
 	refuses("Kinetics: a row without times is refused",
 	    "label,youtube_id,time_start,time_end\n"
 	    "x,y,1\n", "kinetics",
@@ -212,17 +113,16 @@ test_kinetics(void)
 static void
 test_ucf101(void)
 {
-	reads("UCF101: numbers count from 1",
+	check_read("UCF101: numbers count from 1", "list",
 	    "Archery/v_Archery_g08_c01.avi 3\n"
-	    "Archery/v_Archery_g08_c02.avi 1\n", "auto", "u",
+	    "Archery/v_Archery_g08_c02.avi 1\n", "auto", "u", NULL,
 	    "u/Archery/v_Archery_g08_c01.avi|3 "
 	    "u/Archery/v_Archery_g08_c02.avi|1");
 	reads("UCF101: a test list",
 	    "Archery/v_Archery_g01_c01.avi\r\n", "auto",
-	    NULL, "Archery/v_Archery_g01_c01.avi|Archery");
+	    "Archery/v_Archery_g01_c01.avi|Archery");
 	reads("UCF101: a 0 makes it path and label", "A/v_A_g08_c01.avi 0\n"
-	    "B/v_B_g08_c01.avi 1\n", "auto", NULL,
-	    "A/v_A_g08_c01.avi|0 B/v_B_g08_c01.avi|1");
+	    "B/v_B_g08_c01.avi 1\n", "auto", "A/v_A_g08_c01.avi|0 B/v_B_g08_c01.avi|1");
 	refuses("UCF101: a 0 is refused if the format is named",
 	    "A/v_A_g08_c01.avi 0\n",
 	    "ucf101", "line 1: \"A/v_A_g08_c01.avi 0\" (wanted Class/v_Cl");
@@ -240,16 +140,16 @@ test_paths(void)
 	int r;
 
 	r = list_read_paths(&l, put("list", "a b.mp4\n\n-x\n\xff\r\nlast"), 0);
-	is_text(rows(&l, r), "a b.mp4|- -x|- \xff\r|- last|-",
+	is_text(rows(&l), "a b.mp4 -x \xff\r last",
 	    "list of paths: paths are bytes, one per line");
 	list_free(&l);
 	r = list_read_paths(&l, put_bytes("list", "a\nb\0c\0", 6), 1);
-	is_text(rows(&l, r), "a\nb|- c|-",
+	is_text(rows(&l), "a\nb c",
 	    "list of paths: separated by zero bytes");
 	list_free(&l);
 	r = list_read_paths(&l, put("list", "\357\273\277a b.mp4\r\nc.mp4\r\n\r\nd"),
 	    0);
-	is_text(rows(&l, r), "a b.mp4|- c.mp4|- d|-",
+	is_text(rows(&l), "a b.mp4 c.mp4 d",
 	    "list of paths: CR LF everywhere, and a byte order mark");
 	list_free(&l);
 	for (size_t i = 0; i < sizeof(json) / sizeof(*json); i++) {
@@ -266,7 +166,7 @@ test_paths(void)
 		list_free(&l);
 	}
 	r = list_read_paths(&l, put("list", "[2020] a.mp4\n{b}.mp4\n"), 0);
-	is_text(rows(&l, r), "[2020] a.mp4|- {b}.mp4|-",
+	is_text(rows(&l), "[2020] a.mp4 {b}.mp4",
 	    "list of paths: brackets in names");
 	list_free(&l);
 	said_begin(why, sizeof(why));
