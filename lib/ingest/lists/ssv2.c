@@ -1,6 +1,6 @@
 /*
- * Something-Something v2: a JSON array of objects with an id and, but for test
- * lists, a template, which is the class with placeholders in brackets.
+ * Something-Something v2: a JSON array of objects with an id and, except in
+ * test lists, a template, which is the class with placeholders in brackets.
  */
 #include <stdint.h>
 #include <stdlib.h>
