@@ -53,6 +53,8 @@ static const struct worker_field worker_settings[] = {
 	SETTING(INT, how.strict_rate), SETTING(INT, how.width),
 	SETTING(INT, parent), SETTING(LONG, spool),
 };
+_Static_assert(sizeof(((struct extract_options *)0)->level) == 7 * sizeof(int),
+    "worker_settings has each level");
 static const struct worker_field worker_results[] = {
 	RESULT(REAL, account.decoded), RESULT(LONG, account.errors),
 	RESULT(LONG, account.frames), RESULT(LONG, account.frames_corrupt),
