@@ -90,7 +90,7 @@ static const struct option_row rows[] = {
 	OPTION_HEADING("Output"),
 	{ 'o', "output", OPTION_TEXT, &o.output, "FILE",
 	    "write the results to FILE, not to standard output",
-	    "#key\t|#video\t|{\"frames\":|{\"key\":|{\"message\":", 0, 0,
+	    "#key\t|#video\t|{\"begin\":|{\"frames\":|{\"key\":|{\"message\":", 0, 0,
 	    OPTION_COMMON | OPTION_OUTPUT | OPTION_NEW |
 	    EVAL_NETWORK | EVAL_FILES | EVAL_FIT | FREE_HOST },
 	{ 'f', "force", OPTION_FLAG, &o.force, NULL,

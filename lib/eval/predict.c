@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "eval/part.h"
 #include "eval/predict.h"
 #include "graph/metric.h"
 
@@ -37,7 +38,7 @@ predict_header(const struct predict_run *a, struct buffer *to)
 	buffer_text(to, "#video");
 	for (int k = 1; k <= predict_columns(a); k++)
 		buffer_printf(to, "\ttop%d\tp%d", k, k);
-	buffer_text(to, "\n");
+	buffer_text(to, "\tbegin\tend\n");
 }
 
 static int
@@ -61,6 +62,7 @@ predict_json_line(const struct predict_run *a, const struct extraction *v,
 	struct json_writer w = { 0 };
 
 	json_open(&w, NULL, '{');
+	part_members(v->sample.key, v->sample.source, &w);
 	if (v->kept)
 		json_put_int(&w, "frames", v->sample.frames);
 	if (v->sample.key != NULL)
@@ -101,6 +103,7 @@ predict_text_line(const struct predict_run *a, const struct extraction *v,
 		buffer_printf(to, "\t%s\t%.6f", text, p[best[k]]);
 		free(text);
 	}
+	part_cells(v->sample.key, v->sample.source, to);
 	buffer_text(to, "\n");
 }
 

@@ -52,7 +52,7 @@ void results_best(const struct results *r, uint32_t i, int n, int *class);
 /*
  * results_print(r, json, to):
  * Append one line per sample to ${to}: key, label, the five best classes, the
- * probability of the best, and the path; or the same as JSON.
+ * probability of the best, the path and the part; or the same as JSON.
  */
 void results_print(const struct results *r, int json, struct buffer *to);
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "eval/part.h"
 #include "eval/results.h"
 #include "graph/metric.h"
 
@@ -27,7 +28,9 @@ results_print_row(const struct results *r, uint32_t i, double score,
 		buffer_printf(to, "\t%s", name);
 		free(name);
 	}
-	buffer_printf(to, "\t%.9g\t%s\n", score, path);
+	buffer_printf(to, "\t%.9g\t%s", score, path);
+	part_cells(r->e->sample[i].key, r->e->sample[i].source, to);
+	buffer_text(to, "\n");
 	free(path);
 	free(key);
 	free(names);
@@ -42,6 +45,7 @@ results_print_json(const struct results *r, uint32_t i, double score,
 	struct json_writer w = { 0 };
 
 	json_open(&w, NULL, '{');
+	part_members(m->key, m->source, &w);
 	json_put_text(&w, "key", m->key);
 	if (m->label >= 0)
 		json_put_text(&w, "label", r->class[m->label]);
@@ -72,8 +76,8 @@ results_print(const struct results *r, int json, struct buffer *to)
 	double *p = xcalloc((size_t)r->e->classes, sizeof(*p));
 
 	if (!json)
-		buffer_printf(to,
-		    "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\tscore\tpath\n");
+		buffer_text(to, "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\t"
+		    "score\tpath\tbegin\tend\n");
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		metric_probabilities(r->e->loss, results_scores(r, i),
 		    r->e->classes, p);

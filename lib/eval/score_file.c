@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "eval/part.h"
 #include "eval/score_file.h"
 
 /* ---- numbers ---- */
@@ -77,8 +78,10 @@ score_file_write(const struct results *r, const char *path)
 			buffer_printf(&rows, "\t%s", score_write(text,
 			    results_scores(r, i)[c]));
 		source = results_path(r, i);
-		buffer_printf(&rows, "\t%s\n", source);
+		buffer_printf(&rows, "\t%s", source);
 		free(source);
+		part_cells(r->e->sample[i].key, r->e->sample[i].source, &rows);
+		buffer_text(&rows, "\n");
 	}
 	protocol_join(&r->protocol, 1, &p);
 	protocol_add(&p, "list-hash", "%s", hash128_text(hash128(list.data,
@@ -92,7 +95,7 @@ score_file_write(const struct results *r, const char *path)
 		buffer_printf(&b, "\t%s", name);
 		free(name);
 	}
-	buffer_text(&b, "\tpath\n");
+	buffer_text(&b, "\tpath\tbegin\tend\n");
 	buffer_add(&b, rows.data, rows.n);
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
@@ -106,8 +109,8 @@ score_file_write(const struct results *r, const char *path)
 /* The state of reading: the current line, and capacities of arrays. */
 struct score_reader {
 	struct score_file *f;
-	int line, paths;		/* ${paths}: 1 if the last column is
-					 * path */
+	int line, others;		/* ${others}: columns behind the scores:
+					 * path, begin, end; or path; or none */
 	size_t samples, scores, lines, labels, nlabels;
 	struct buffer list;		/* what list-hash covers */
 };
@@ -130,24 +133,41 @@ score_cell(char **at)
 	return cell;
 }
 
-/* Read the line "key\tlabel\tCLASS...\tpath".  Files whose protocol is in
- * lines "# NAME VALUE" have "#key\tlabel\tCLASS...". */
+/* Point to the tab before the last ${n} cells of a line; NULL if it has not
+ * that many. */
+static char *
+score_last(char *line, int n)
+{
+	char *at = line != NULL ? line + strlen(line) : NULL;
+
+	for (; at != NULL && n > 0; n--)
+		at = memrchr(line, '\t', (size_t)(at - line));
+	return at;
+}
+
+/* Read the line "key\tlabel\tCLASS...\tpath\tbegin\tend", without the last two
+ * in files of commit 72104f0.  Files whose protocol is in lines "# NAME VALUE"
+ * have "#key\tlabel\tCLASS...". */
 static int
 score_read_header(struct score_reader *r, char *line)
 {
 	struct score_file *f = r->f;
 	const char *key = score_cell(&line), *label = score_cell(&line);
-	char what[4200], *name, *tab = line != NULL ? strrchr(line, '\t') :
-	    NULL;
+	char what[4200], *name, *path = score_last(line, 1);
+	char *part = score_last(line, 3);
 
 	snprintf(what, sizeof(what), "%s:%d", text_quote(f->path), r->line);
 	if (strcmp(key + (*key == '#'), "key") != 0 || label == NULL ||
 	    strcmp(label, "label") != 0 || line == NULL)
 		return fail("%s: no table of scores (wanted the header key, "
 		    "label, CLASS..., as vt-eval --scores writes it)", what);
-	r->paths = *key != '#' && tab != NULL && strcmp(tab, "\tpath") == 0;
-	if (r->paths)
-		*tab = '\0';
+	if (part != NULL && strcmp(part, "\tpath\tbegin\tend") == 0) {
+		r->others = 3;
+		*part = '\0';
+	} else if (*key != '#' && path != NULL && strcmp(path, "\tpath") == 0) {
+		r->others = 1;
+		*path = '\0';
+	}
 	while ((name = score_cell(&line)) != NULL) {
 		if (table_unescape(name) != 0)
 			return fail("%s: class %s: unknown escape", what,
@@ -213,7 +233,7 @@ score_read_row(struct score_reader *r, char *line)
 	struct score_file *f = r->f;
 	struct evaluation *e = &f->e;
 	char *key = score_cell(&line), *label = score_cell(&line);
-	char *path = r->paths && line != NULL ? strrchr(line, '\t') : NULL;
+	char *path = r->others > 0 ? score_last(line, r->others) : NULL;
 	struct sample *m;
 	int n;
 
@@ -231,6 +251,8 @@ score_read_row(struct score_reader *r, char *line)
 	    (*label == '\0' || strchr(label, '|') != NULL) ? SHARD_LABELS : 0 };
 	if (path != NULL) {
 		*path++ = '\0';
+		/* The key has the part. */
+		path[strcspn(path, "\t")] = '\0';
 		m->source = *path != '\0' ? path : NULL;
 		if (table_unescape(path) != 0)
 			return fail("%s:%d: path %s: unknown escape",

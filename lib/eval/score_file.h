@@ -42,7 +42,8 @@ int64_t score_file_find(const struct score_file *f, const char *key);
 /*
  * score_file_write(r, path):
  * Commit a score file: the protocol, and a row per sample with key, label, the
- * score of every class, and the path.  Return 0, or -1 after a message.
+ * score of every class, the path and the part (eval/part.h).  Return 0, or -1
+ * after a message.
  */
 int score_file_write(const struct results *r, const char *path);
 

@@ -81,7 +81,7 @@ right() {
 	awk -F '\t' 'NR < 3 || $2 < 0 { next } {
 		n++
 		above = 0
-		for (c = 3; c < NF; c++)
+		for (c = 3; c < NF - 2; c++)
 			above += c != $2 + 3 && $c >= $($2 + 3)
 		top1 += above < 1
 		top5 += above < 5
@@ -95,19 +95,19 @@ for d in "$T/ref" "$T/cpu"; do
 	check_same "$name: the loss follows from the scores" \
 		"$(field loss "$d/out" | cut -c1-7)" "$(awk -F '\t' 'NR > 2 {
 		sum = 0
-		for (c = 3; c < NF; c++)
+		for (c = 3; c < NF - 2; c++)
 			sum += exp($c)
 		loss += log(sum) - $($2 + 3)
 		n++
 	}
 	END { printf "%.6f\n", loss / n }' "$d/scores" | cut -c1-7)"
 	check_same "$name: the names and softmax of each sample follow from the scores" "" "$(awk -F '\t' '
-		NR == 2 { for (c = 3; c < NF; c++) class[c] = $c }
+		NR == 2 { for (c = 3; c < NF - 2; c++) class[c] = $c }
 		NR < 3 { next }
 		NR == FNR {
 			best = 3
 			sum = 0
-			for (c = 3; c < NF; c++) {
+			for (c = 3; c < NF - 2; c++) {
 				if ($c > $best)
 					best = c
 				sum += exp($c)
@@ -354,7 +354,7 @@ for part in left right centre left-m right-m centre-m; do views $part.1 $part; d
 mean() {
 	for f; do tail -n +3 "$T/$f"; done | awk -F '\t' '
 		!($1 in n) { order[++keys] = $1 }
-		{ n[$1]++; for (c = 3; c < NF; c++) sum[$1, c] += $c; nf = NF }
+		{ n[$1]++; for (c = 3; c < NF - 2; c++) sum[$1, c] += $c; nf = NF }
 		END {
 			for (k = 1; k <= keys; k++) {
 				printf "%s", order[k]
@@ -439,7 +439,7 @@ protocol psf.1 --sampler=pyslowfast --stride=2 --clips=10 --crops=3 --full-short
 check "pyslowfast equals its list of options" cmp "$T/psf" "$T/psf.1"
 check_same "pyslowfast's scores are logarithms of probabilities" "9 0" "$(awk -F '\t' 'NR < 3 { next } {
 	sum = 0
-	for (c = 3; c < NF; c++)
+	for (c = 3; c < NF - 2; c++)
 		sum += exp($c)
 	n++
 	bad += (sum - 1) ^ 2 > 1e-9

@@ -131,6 +131,36 @@ check_exit "a stream of a name with spaces, with --json" 0 look --json -i "$T/bl
 check_same "--json has key and path" \
 	'"key":"lie=20still/a=20b" "path":"lie still/a b.mp4"' "$(sed -n 1p "$T/out" | grep -o '"key":"[^"]*"\|"path":"[^"]*"' | paste -sd ' ')"
 
+# ---- parts of videos ----
+
+{
+	echo path,label,time_start,time_end
+	echo "$1,$(basename "$(dirname "$1")"),0.25,0.5"
+	echo "$2,$(basename "$(dirname "$2")"),0.25,"
+	echo "$3,$(basename "$(dirname "$3")"),,"
+} >"$T/parts.csv"
+# shellcheck disable=SC2086
+vt-extract -q $how --classes="$T/train/classes.txt" --root=. --annotations="$T/parts.csv" >"$T/parts.tar"
+vt-pack -q -o "$T/parts" "$T/parts.tar" >/dev/null
+parts="$1 0.25 0.5
+$2 0.25 -
+$3 - -"
+parts() {
+	awk -F '\t' -v path="$1" '!/^#/ { print $path, $(NF - 1) == "" ? "-" : $(NF - 1), $NF == "" ? "-" : $NF }'
+}
+check_exit "parts of videos, packed" 0 look -i "$T/parts" --scores="$T/parts.tsv"
+check_same "a table of samples has path, begin and end" "$parts" "$(parts 9 <"$T/out")"
+check_same "a score file has path, begin and end" "path begin end
+$parts" "$(sed -n 2p "$T/parts.tsv" | cut -f11- | tr '\t' ' ')
+$(sed 1,2d "$T/parts.tsv" | parts 11)"
+check_same "--rescore has path, begin and end" "$(grep -v '^#' "$T/out")" \
+	"$(vt-eval --rescore="$T/parts.tsv" | grep -v '^#')"
+check_exit "parts of videos, of a stream" 0 look -i "$T/parts.tar"
+check_same "a table of clips has path, begin and end" "$parts" "$(parts 1 <"$T/out")"
+check_exit "parts of videos, with --json" 0 look --json -i "$T/parts.tar"
+check_same "--json has begin and end" '{"begin":0.25,"end":0.5, {"begin":0.25, {' \
+	"$(head -3 "$T/out" | sed 's/"frames".*//' | paste -sd ' ')"
+
 # ---- the sampler of the run ----
 
 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/dense" --device ref --seed 7 -qq --sampler=dense >/dev/null
@@ -145,11 +175,11 @@ check_exit "--sampler overrides the run's sampler" 2 \
 check_exit "a run's folder as checkpoint" 0 vt-eval -k "$T/run" --device ref "$1"
 check_says "the message names the checkpoint that is used" 'note: scoring .*/run/final\.safetensors'
 check_exit "--top=2" 0 look --top=2 "$1"
-check_same "--top=2 has a header of two classes" "#video top1 p1 top2 p2" "$(head -1 "$T/out" | tr '\t' ' ')"
-check_same "--top=2 has lines of two classes" 5 "$(sed -n 2p "$T/out" | awk -F '\t' '{ print NF }')"
+check_same "--top=2 has a header of two classes" "#video top1 p1 top2 p2 begin end" "$(head -1 "$T/out" | tr '\t' ' ')"
+check_same "--top=2 has lines of two classes" 7 "$(sed -n 2p "$T/out" | awk -F '\t' '{ print NF }')"
 check_exit "--top=100 of 8 classes" 0 look --top=100 "$1"
-check_same "--top=100 has all 8 classes, whose probabilities sum to 1" "17 1.000" \
-	"$(sed -n 2p "$T/out" | awk -F '\t' '{ for (i = 3; i <= NF; i += 2) s += $i; printf "%d %.3f", NF, s }')"
+check_same "--top=100 has all 8 classes, whose probabilities sum to 1" "19 1.000" \
+	"$(sed -n 2p "$T/out" | awk -F '\t' '{ for (i = 3; i < NF - 1; i += 2) s += $i; printf "%d %.3f", NF, s }')"
 if command -v jq >/dev/null; then
 	check_exit "--json" 0 look --json "$1" "$2"
 	check_same "--json has the same predictions" "$(sed -n 2,3p "$T/all" | cut -f1,2,4,6,8,10)" \

@@ -87,8 +87,8 @@ for d in $devices; do
 	check_same "$d: its loss is the binary cross-entropy of its scores" \
 		"$(awk '/^#summary/ { for (i = 2; i < NF; i++) if ($i == "loss") print substr($(i + 1), 1, 7) }' "$T/out")" \
 		"$(awk -F '\t' 'NR > 2 {
-			for (c = 3; c < NF; c++)
-				sum += (log(1 + exp($c)) - (c == $2 + 3) * $c) / (NF - 3)
+			for (c = 3; c < NF - 2; c++)
+				sum += (log(1 + exp($c)) - (c == $2 + 3) * $c) / (NF - 5)
 			n++
 		}
 		END { printf "%.6f\n", sum / n }' "$T/sigmoid.scores" | cut -c1-7)"
@@ -96,7 +96,7 @@ for d in $devices; do
 		/^#/ || FNR == NR && FNR < 3 { next }
 		NR == FNR {
 			best = $3
-			for (c = 4; c < NF; c++)
+			for (c = 4; c < NF - 2; c++)
 				if ($c > best)
 					best = $c
 			p[$1] = 1 / (1 + exp(-best))

@@ -80,9 +80,9 @@ python3 - "$T/scores" "$T/classes" "$T/json" "$T/table" >"$T/py" <<'P'
 # among all samples that score at least as high.
 import json, sys, math
 rows = [l.rstrip("\n").split("\t") for l in list(open(sys.argv[1]))[1:]]
-names = rows[0][2:-1]
+names = rows[0][2:-3]
 labels = [{c for c in r[1].split("|") if c not in ("", "-1")} for r in rows[1:]]
-scores = [[float(x) for x in r[2:-1]] for r in rows[1:]]
+scores = [[float(x) for x in r[2:-3]] for r in rows[1:]]
 aps, lines = [], []
 for c in range(len(names)):
     s = [x[c] for x in scores]

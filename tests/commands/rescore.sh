@@ -57,7 +57,7 @@ import json, sys
 p = json.loads(open(sys.argv[1]).readline()[2:])
 print(p["frames"], p["sampler"], *(len(p[n + "-hash"]) for n in ("checkpoint", "data", "list")))' "$T/a/scores")"
 # pandas.read_csv(f, sep="\t", skiprows=1), and the module csv where pandas is absent.
-check_same "line 2 is the header, as pandas wants it" "18 key label a b c d e f path" "$(python3 -c '
+check_same "line 2 is the header, as pandas wants it" "18 key label a b c d e f path begin end" "$(python3 -c '
 import csv, sys
 try:
     from pandas import read_csv
@@ -91,7 +91,7 @@ weights = [float(w) for w in weights.split(":")]
 def read(path):
     lines = [l.rstrip("\n").split("\t") for l in open(path)]
     sigmoid = json.loads(lines[0][0][2:])["loss"] == "sigmoid"
-    return sigmoid, {l[0]: (l[1], [float(x) for x in l[2:-1]]) for l in lines[2:]}
+    return sigmoid, {l[0]: (l[1], [float(x) for x in l[2:-3]]) for l in lines[2:]}
 
 def probabilities(sigmoid, s):
     if sigmoid:

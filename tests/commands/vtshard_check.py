@@ -122,7 +122,7 @@ def view(path, scores, weights, names, *arguments):
             pixels = resized(pixels.swapaxes(0, 1), c.crop.x, c.crop.width, rules["crop"], antialias)
             means.append(pixels.mean((0, 1)) / 255)
         got = matrix.reshape(len(bias), 3) @ np.mean(means, 0) + bias
-        worst = max(worst, abs(got - [float(v) for v in row[2:-1]]).max())
+        worst = max(worst, abs(got - [float(v) for v in row[2:-3]]).max())
         assert c.sample.key == row[0] and len(c.frames) == rules["frames"] and not c.flip
     assert len(rows) == len(data) and worst < 5e-3, worst
 

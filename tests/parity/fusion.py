@@ -11,7 +11,7 @@ weights = [float(w) for w in sys.argv[2].split(":")]
 files = []
 for path in sys.argv[3:]:
     header, *rows = [line.rstrip("\n").split("\t") for line in list(open(path))[1:]]
-    end = -1 if header[-1] == "path" else None
+    end = header.index("path") if "path" in header else None
     files.append((rows, np.array([[float(x) for x in row[2:end]] for row in rows])))
 rows = files[0][0]
 p = 0

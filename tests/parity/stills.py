@@ -64,7 +64,7 @@ def compare(folder, exported, scores, answers):
 
     rows = [line.rstrip("\n").split("\t") for line in list(open(scores))[2:]]
     rows.sort(key=lambda row: int(row[1]))
-    got = np.array([[float(v) for v in row[2:-1]] for row in rows])
+    got = np.array([[float(v) for v in row[2:-3]] for row in rows])
     want = np.fromfile(folder + "/scores.f64").reshape(got.shape)
     e = np.abs(got - want).max() / np.abs(want).max()
     print("scores: %d pictures, %s" % (len(rows), "to 1e-4" if e <= 1e-4 else "apart by %g" % e))
