@@ -314,7 +314,7 @@ if [ $cairo = yes ]; then
 else
 	skip "with two classes, the title of the matrix has no top-5" "built without cairo"
 fi
-check_same "with two classes, the table of classes has the same columns" "9 columns, 2 names" "$(awk -F '\t' '
+check_same "with two classes, the table of classes has the same columns" "11 columns, 2 names" "$(awk -F '\t' '
 	!/^#/ { print NF " columns, " ($3 != "") + ($4 != "") + ($5 $6 $7 != "") " names" }' "$T/out" | sort -u)"
 
 # A network with equal scores for all classes only guesses, and counts as wrong

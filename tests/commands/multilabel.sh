@@ -136,7 +136,7 @@ hits() {
 	awk -F'\t' 'NR < 3 { next }
 		$2 != "-1" && $2 != "" {
 			n += split($2, right, "|") > 0; best = 3
-			for (c = 4; c < NF; c++) if ($c + 0 > $best + 0) best = c
+			for (c = 4; c < NF - 2; c++) if ($c + 0 > $best + 0) best = c
 			for (i in right) correct += right[i] == best - 3
 		} END { printf "%.6f", correct / n }' "$T/scores"
 }
