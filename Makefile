@@ -3,6 +3,7 @@
 #   make              build everything into build/: 3 minutes on two processors
 #   make check        build and run the tests: 10 to 25 minutes
 #   make check-quick  run the tests of at most three seconds each: 2 minutes
+#   make lint         check the text and the tools of the repository
 #   make demo         train and evaluate networks on generated videos: 8 minutes
 #   make help         show the other targets and the settings
 
@@ -88,7 +89,7 @@ CAIRO_PC   = cairo cairo-ft cairo-pdf cairo-svg fontconfig
 MPI_PC     = ompi-c
 
 # Goals that do not build must not require the libraries: deps installs them.
-building   = $(filter-out clean help deps demo check check-quick uninstall fuzz,$(or $(MAKECMDGOALS),all))
+building   = $(filter-out clean help deps demo check check-quick lint uninstall fuzz,$(or $(MAKECMDGOALS),all))
 ifneq ($(building),)
 missing    := $(strip $(foreach p,$(CORE_PC),$(if $(call has,$(p)),,$(p))))
 ifneq ($(missing),)
@@ -270,6 +271,9 @@ check:
 check-quick:
 	@share/deps build check
 	@$(MAKE) --no-print-directory $(ALL_CORES) check-quick-run
+lint:
+	@share/deps build check
+	@$(MAKE) --no-print-directory $(ALL_CORES) lint-run
 demo:
 	@share/deps build demo
 	@$(MAKE) --no-print-directory $(ALL_CORES) demo-run
@@ -279,6 +283,9 @@ check-run: all $(TEST) $(FAULT_SO)
 # Run the tests without a weight, and build only their programs.
 check-quick-run: all $(QUICK_TEST)
 	@BUILD=$(BUILD) tests/run -q $(TESTS)
+# Check the repository.
+lint-run: all $(TEST)
+	@BUILD=$(BUILD) tests/run -l $(TESTS)
 # Run the tests, or the parts of lease in TESTS, on the GPU of this machine; exit 2
 # without one.
 check-gpu: all $(TEST)
@@ -340,7 +347,7 @@ help:
 	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your own videos, a folder per class.'
 
 force:
-.PHONY: all deps check check-quick check-run check-quick-run check-gpu demo demo-run fuzz fuzz-nets torture bench install uninstall clean help force
+.PHONY: all deps check check-quick lint check-run check-quick-run lint-run check-gpu demo demo-run fuzz fuzz-nets torture bench install uninstall clean help force
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

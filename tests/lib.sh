@@ -52,6 +52,19 @@ options_in_help() {
 			print name
 		}' | sort
 }
+# examples: print the displays of a formatted page that a reader would paste.
+# Their lines are indented by 11. A blank line follows each. Displays with "$ "
+# show output, and are left out.
+examples() {
+	col -bx | awk '
+		/^[A-Z]/ { inside = /^EXAMPLES/ }
+		inside && /^           / { print; shown = 1; next }
+		shown { print ""; shown = 0 }' | awk -v RS= -v ORS='\n\n' '!/^ *\$ /'
+}
+# examples_of PAGE: print them as mandoc formats them.
+examples_of() {
+	mandoc -Tutf8 -O width=80 "$1" 2>/dev/null | examples
+}
 # settings_of BUILD: print the compiler and all its flags and libraries in this build,
 # quoted for eval.
 settings_of() {

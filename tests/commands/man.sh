@@ -1,6 +1,5 @@
 #!/bin/sh
-# The manual: every page passes the linters, and its examples run as they are
-# pasted from a terminal of 80 columns.
+# The examples of the manual run as they are pasted from a terminal of 80 columns.
 # tests/run: weight 28
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -9,92 +8,6 @@ root=$PWD
 have() {
 	command -v "$1" >/dev/null
 }
-# examples: print the displays of a formatted page that a reader would paste.
-# Their lines are indented by 11. A blank line follows each. Displays with "$ "
-# show output, and are left out.
-examples() {
-	col -bx | awk '
-		/^[A-Z]/ { inside = /^EXAMPLES/ }
-		inside && /^           / { print; shown = 1; next }
-		shown { print ""; shown = 0 }' | awk -v RS= -v ORS='\n\n' '!/^ *\$ /'
-}
-with_mandoc() {
-	mandoc -Tutf8 -O width=80 "$1" 2>/dev/null | examples
-}
-with_groff() {
-	groff -mdoc -Tutf8 -P-c -rLL=78n "$1" 2>/dev/null | examples
-}
-
-# ---- form ----
-
-# The C sources, with adjacent string literals joined.
-cat cmd/*.c lib/*/*.[ch] lib/*/*/*.[ch] | tr -d '\n' | sed 's/"[ 	]*"//g' >"$T/source"
-
-for page in man/*.[1-9]; do
-	name=${page##*/}
-	if have mandoc; then
-		check_same "$name: mandoc reports nothing" "" \
-			"$(mandoc -Tlint -Wwarning "$page" 2>&1 | grep -v 'referenced manual not found')"
-		check_same "$name: no example is wider than 80 columns" "" "$(with_mandoc "$page" | awk 'length > 80')"
-	else
-		skip "$name: mandoc" "no mandoc"
-	fi
-	if have groff; then
-		check_same "$name: groff reports nothing" \
-			"" "$(groff -mdoc -Tutf8 -ww "$page" 2>&1 >/dev/null | grep -v 'font\|hyphen')"
-		check "$name: groff does not cut its title" \
-			sh -c 'groff -mdoc -Tascii -rLL=80n "$1" 2>/dev/null | head -1 | grep -q "^VT[-A-Z]*([157])"' sh "$page"
-		have mandoc &&
-			check_same "$name: groff shows the same examples" \
-				"$(with_mandoc "$page")" "$(with_groff "$page")"
-	else
-		skip "$name: groff" "no groff"
-	fi
-	check "$name: has examples" grep -q '^\.Sh EXAMPLES' "$page"
-	for wanted in $(sed -n 's/^\.Xr \(vt[a-z-]*\) \([0-9]\).*/\1.\2/p' "$page" | sort -u); do
-		# Two pages belong to commands that a build may lack.
-		[ -f "man/$wanted" ] || [ ! -f "cmd/${wanted%.1}.c" ] || not_ok "$name: refers to $wanted, which is not there"
-	done
-	case $name in
-	*.1) check "$name: has all exit statuses" grep -q '^\.Sh EXIT STATUS' "$page" ;;
-	esac
-	# The longest run of words that a message shares with the source must
-	# have at least 9 characters.
-	sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | tr -d '"' >"$T/diagnostics"
-	check_same "$name: its diagnostics are in the source" "" "$(awk '
-		NR == FNR { source = source $0; next }
-		{
-			n = split($0, word, " ")
-			best = 0
-			for (i = 1; i <= n; i++) {
-				run = ""
-				for (j = i; j <= n; j++) {
-					run = run (j > i ? " " : "") word[j]
-					if (index(source, run) == 0)
-						break
-					if (length(run) > best)
-						best = length(run)
-				}
-			}
-			if (best < 9)
-				print
-		}' "$T/source" "$T/diagnostics")"
-done
-
-# Complete scripts in displays.
-for page in man/*.[1-9]; do
-	awk -v to="$T/script" '/^\.Bd/ { n++; f = to "." n; next } /^\.Ed/ { f = ""; next } f != "" { print >f }' "$page"
-	for script in "$T"/script.*; do
-		[ -f "$script" ] && head -1 "$script" | grep -q '^#!/bin/bash' &&
-			check "${page##*/}: bash finds no syntax error in a script" bash -n "$script"
-	done
-	rm -f "$T"/script.*
-done
-
-# ---- tables ----
-
-check_same "vt-model.5: every network is listed" "$(cd share/models && echo *.net | tr ' ' '\n' | sort | sed 's/\.net$//')" \
-	"$(sed -n '/^\.Sh NETWORKS/,/^\.El/s/^\.It \([a-z][^T]*\) Ta .*/\1/p' man/vt-model.5 | tr -s ', ' '\n' | sort)"
 
 # ---- files that the examples use ----
 
@@ -169,7 +82,7 @@ have mandoc || skip_all "no mandoc"
 for page in man/*.[1-9]; do
 	name=${page##*/}
 	rm -f "$T"/example.*
-	with_mandoc "$root/$page" | awk -v RS= -v to="$T/example." '{ print >sprintf("%s%02d", to, NR) }'
+	examples_of "$root/$page" | awk -v RS= -v to="$T/example." '{ print >sprintf("%s%02d", to, NR) }'
 	[ -f "$T/example.01" ] || continue
 	cp -r "$base" "$T/$name" && cd "$T/$name" || exit 2
 	left_out=

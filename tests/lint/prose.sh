@@ -10,7 +10,7 @@ prose=tests/tools/prose
 # out.  log.c compares with a message of FFmpeg.
 texts() {
 	find lib cmd man share tests README.md -type f ! -path 'tests/golden/*' ! -path '*/corpus/*' \
-		! -path tests/tools/prose ! -path tests/commands/prose.sh ! -path tests/README.md \
+		! -path tests/tools/prose ! -path tests/lint/prose.sh ! -path tests/README.md \
 		! -path lib/media/ffmpeg/log.c \
 		\( -name '*.[ch]' -o -name '*.cu' -o -name '*.[1-8]' -o -name '*.md' -o -name '*.sh' -o -name '*.mk' \
 		-o -name '*.net' -o -path 'tests/tools/*' ! -name '*.*' -o -path share/deps -o -path share/demo/run \)

@@ -19,6 +19,7 @@ scripts() {
 	case $1 in
 	check) echo "$tests" ;;
 	check-quick) echo "$tests" | xargs grep -L 'tests/run: weight' ;;
+	lint) ls tests/lint/*.sh tests/lib.sh ;;
 	check-gpu) ls tests/gpu/contact/* ;;
 	torture) find tests/torture tests/lib.sh -type f ! -name '*.[ch]' ;;
 	bench) find tests/bench/run ;;

@@ -15,7 +15,7 @@ unnamed() {
 		grep -qxF "${name%.*}" "$T/names" || echo "$f"
 	done
 }
-for folder in unit commands ranks gpu parity; do
+for folder in unit commands ranks gpu parity lint; do
 	# shellcheck disable=SC2046
 	check_same "$folder: each test has a line" "" "$(unnamed $folder $(find tests/$folder -maxdepth 1 -name '*.[cs]*'))"
 done

@@ -161,7 +161,7 @@ typed() {
 		skip "$shell, as typed" "no $shell or no python3"
 		return
 	fi
-	python3 "$root/tests/commands/typed.py" "$T/setup.$shell" "$@" <"$T/lines" |
+	python3 "$root/tests/lint/typed.py" "$T/setup.$shell" "$@" <"$T/lines" |
 		sed 's/\/]/]/g' >"$T/got"	# zsh removes a last slash again
 	n=0
 	while read -r line; do
