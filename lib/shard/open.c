@@ -112,11 +112,11 @@ shard_read_index(struct shard *s, struct damage *d)
 	unsigned char *chunk = xmalloc(CHUNK);
 	int result = -1;
 
-	s->samples = xmalloc(records);
+	s->entry = xmalloc(records);
 	s->tail = xmalloc(tail);
-	if (shard_try_read(s, s->samples, records, f->index_at, d) != 0)
+	if (shard_try_read(s, s->entry, records, f->index_at, d) != 0)
 		goto out;
-	hasher_add(h, s->samples, records);
+	hasher_add(h, s->entry, records);
 	for (uint64_t at = records, n; at < order; at += n) {
 		n = order - at < CHUNK ? order - at : CHUNK;
 		if (shard_try_read(s, chunk, n, f->index_at + at, d) != 0)
@@ -234,7 +234,7 @@ shard_check_order(const struct shard *s, struct damage *d)
 	for (uint32_t k = 0; k < s->footer.samples; k++) {
 		uint32_t i = get32(order + 4 * (size_t)k);
 		uint64_t h = i < s->footer.samples ?
-		    get64(s->samples + (size_t)SHARD_SAMPLE * i) : 0;
+		    s->entry[i].key_hash : 0;
 
 		if (i >= s->footer.samples || (k > 0 && (h < hash ||
 		    (h == hash && i <= last))))
@@ -300,7 +300,7 @@ shard_close(struct shard *s)
 	if (s == NULL)
 		return;
 	shard_close_file(s);
-	free(s->samples);
+	free(s->entry);
 	free(s->tail);
 	free(s->path);
 	free(s);

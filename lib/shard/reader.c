@@ -82,15 +82,6 @@ shard_read(const struct shard *s, void *to, size_t n, uint64_t at,
 	return 0;
 }
 
-struct shard_entry
-shard_entry(const struct shard *s, uint32_t i)
-{
-	struct shard_entry e;
-
-	shard_entry_get(s->samples + (size_t)SHARD_SAMPLE * i, &e);
-	return e;
-}
-
 const char *
 shard_key(const struct shard *s, const struct shard_entry *e,
     char key[KEY_MAX + 1])
@@ -158,8 +149,6 @@ int
 shard_records(const struct shard *s, const struct shard_entry *e,
     uint32_t from, uint32_t n, struct shard_record *to, struct error *why)
 {
-	/* 256 records per pread bound the buffer on the stack to 4 KiB. */
-	unsigned char raw[256 * SHARD_RECORD];
 	uint64_t at = s->footer.index_at +
 	    s->footer.section[SECTION_RECORDS].at + (uint64_t)SHARD_RECORD *
 	    (e->first + from);
@@ -167,27 +156,20 @@ shard_records(const struct shard *s, const struct shard_entry *e,
 	uint64_t end = start + (uint64_t)e->blocks * USTAR_BLOCK;
 	char key[KEY_MAX + 1];
 
-	for (uint32_t i = 0, k; i < n; i += k) {
-		k = n - i < 256 ? n - i : 256;
-		if (shard_read(s, raw, (size_t)k * SHARD_RECORD, at +
-		    (uint64_t)i * SHARD_RECORD, why) != 0)
-			return -1;
-		for (uint32_t j = 0; j < k; j++) {
-			struct shard_record *r = &to[i + j];
-			uint64_t data;
+	if (shard_read(s, to, (size_t)n * SHARD_RECORD, at, why) != 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t data = (uint64_t)to[i].blk * USTAR_BLOCK;
 
-			shard_record_get(raw + (size_t)j * SHARD_RECORD, r);
-			data = (uint64_t)r->blk * USTAR_BLOCK;
-			/* Each member needs a block for its header, and must
-			 * not overlap the one before. */
-			if (data < start + USTAR_BLOCK || data > end ||
-			    r->length > end - data)
-				return error_set(why, "%s: key %s, offset "
-				    "%llu: record %u lies outside its sample",
-				    Q(s->path), shard_key(s, e, key),
-				    (unsigned long long)at, from + i + j), -2;
-			start = data + r->length;
-		}
+		/* Each member needs a block for its header, and must not
+		 * overlap the one before. */
+		if (data < start + USTAR_BLOCK || data > end ||
+		    to[i].length > end - data)
+			return error_set(why, "%s: key %s, offset %llu: record "
+			    "%u lies outside its sample", Q(s->path),
+			    shard_key(s, e, key), (unsigned long long)at,
+			    from + i), -2;
+		start = data + to[i].length;
 	}
 	return 0;
 }

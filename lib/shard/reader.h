@@ -48,7 +48,7 @@ struct shard {
 	struct shard_footer footer;
 	struct hash128 footer_hash;	/* XXH3-128 of the footer's bytes */
 	struct stream_list streams;
-	unsigned char *samples;		/* the samples section */
+	struct shard_entry *entry;	/* [footer.samples] */
 	unsigned char *tail;		/* order, strings and meta sections */
 };
 
@@ -97,7 +97,11 @@ shard_section(const struct shard *s, int i)
 }
 
 /* shard_entry(s, i): Return the entry of sample ${i} < s->footer.samples. */
-struct shard_entry shard_entry(const struct shard *s, uint32_t i);
+static inline struct shard_entry
+shard_entry(const struct shard *s, uint32_t i)
+{
+	return s->entry[i];
+}
 
 /* shard_key(s, e, key): Write the key of ${e} to ${key}.  Return ${key}. */
 const char *shard_key(const struct shard *s, const struct shard_entry *e,

@@ -45,6 +45,11 @@
 enum { SECTION_SAMPLES, SECTION_RECORDS, SECTION_ORDER, SECTION_STRINGS,
 	SECTION_META, SECTIONS };
 
+/*
+ * The structures below are the bytes of the file, on a little-endian machine.
+ * Bytes that no field uses are 0, so that later minor versions can use them.
+ */
+
 /* An entry of the samples section: the part of struct sample that training
  * needs, and the location of its members. */
 struct shard_entry {
@@ -56,9 +61,11 @@ struct shard_entry {
 	uint32_t first;			/* number of its first record */
 	uint32_t frames;		/* of each stream */
 	uint8_t streams, aux;		/* aux: 1 for .json, 2 with .cls */
+	uint16_t unused;
 	int32_t label;			/* -1: none, or a set of labels */
 	uint16_t width, height;		/* of stream 0, in pixels */
 	uint32_t fps_num, fps_den;	/* 0/0: unknown */
+	uint32_t unused_too;
 	uint64_t source;		/* XXH3-64 of the video file */
 };
 
@@ -73,7 +80,9 @@ struct shard_section { uint64_t at, length; };	/* at: offset in the index */
 
 /* The footer of the index. */
 struct shard_footer {
+	char magic[8];
 	uint16_t major, minor;
+	uint32_t length;			/* SHARD_FOOTER */
 	uint64_t index_at, index_length;	/* in the file; with footer */
 	uint32_t samples, records;
 	uint64_t frames;			/* of one stream, all samples */
@@ -81,30 +90,20 @@ struct shard_footer {
 	uint64_t data_length;			/* up to the index's header */
 	struct hash128 data_hash, index_hash;	/* index: without the footer */
 	struct hash128 settings;		/* manifest_settings_id */
-	uint32_t number;			/* of the shard in the set */
+	uint32_t number, unused;		/* of the shard in the set */
 	uint64_t first;				/* number of its first sample */
+	unsigned char unused_too[304];
+	char end_magic[4];
+	uint32_t crc;				/* CRC32C of all before it */
 };
 
-/*
- * shard_entry_put(to, s), shard_entry_get(from, s):
- * Convert a sample entry to and from its bytes in the file.  Get checks
- * nothing.
- */
-void shard_entry_put(unsigned char to[SHARD_SAMPLE],
-    const struct shard_entry *s);
-void shard_entry_get(const unsigned char from[SHARD_SAMPLE],
-    struct shard_entry *s);
+_Static_assert(sizeof(struct shard_entry) == SHARD_SAMPLE &&
+    sizeof(struct shard_record) == SHARD_RECORD &&
+    sizeof(struct shard_footer) == SHARD_FOOTER &&
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the layout of the file");
 
-/*
- * shard_record_put(to, r), shard_record_get(from, r):
- * Convert a record to and from its bytes in the file.  Get checks nothing.
- */
-void shard_record_put(unsigned char to[SHARD_RECORD],
-    const struct shard_record *r);
-void shard_record_get(const unsigned char from[SHARD_RECORD],
-    struct shard_record *r);
-
-/* shard_footer_put(to, f): Write the bytes of the footer, with its checksum. */
+/* shard_footer_put(to, f): Write the bytes of the footer, with magic, length
+ * and checksum. */
 void shard_footer_put(unsigned char to[SHARD_FOOTER],
     const struct shard_footer *f);
 

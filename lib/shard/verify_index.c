@@ -1,4 +1,5 @@
 /* Verification of the index and footer of a shard that shard_open accepted. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -38,11 +39,10 @@ verify_index_check_entries(struct verify_walk *k)
 	char before[KEY_MAX + 1];
 
 	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {
-		const unsigned char *e = k->s->samples + (size_t)SHARD_SAMPLE *
-		    i;
+		const struct shard_entry *e = &k->s->entry[i];
 
-		if (f->minor == 0 && (get16(e + 14) > 63 ||
-		    get16(e + 34) != 0 || get32(e + 52) != 0))
+		if (f->minor == 0 && (e->flags > 63 || e->unused != 0 ||
+		    e->unused_too != 0))
 			verify_report(k, f->index_at + (uint64_t)SHARD_SAMPLE *
 			    i, "index", "sample %u: reserved flags or bytes "
 			    "are not zero", i);
@@ -72,10 +72,12 @@ verify_index(struct verify_walk *k)
 	}
 	/* A later minor version may use these bytes. */
 	if (f->minor == 0 && !k->stop) {
-		verify_index_check_zero(k, footer + 188, 4, "footer",
+		verify_index_check_zero(k, footer + offsetof(
+		    struct shard_footer, unused), sizeof(f->unused), "footer",
 		    "reserved bytes");
-		verify_index_check_zero(k, footer + 200, 304, "footer",
-		    "reserved bytes");
+		verify_index_check_zero(k, footer + offsetof(
+		    struct shard_footer, unused_too), sizeof(f->unused_too),
+		    "footer", "reserved bytes");
 	}
 	verify_index_check_entries(k);
 }

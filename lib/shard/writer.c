@@ -79,7 +79,6 @@ shard_add(struct shard_writer *w, const struct sample *s,
     const struct shard_record *record, size_t records)
 {
 	struct shard_footer *f = &w->footer;
-	unsigned char sample[SHARD_SAMPLE], bytes[SHARD_RECORD];
 	size_t key = strlen(s->key), streams = (size_t)s->streams->n;
 	const struct shard_entry e = {
 		.key_hash = hash64(s->key, key),
@@ -107,15 +106,13 @@ shard_add(struct shard_writer *w, const struct sample *s,
 		return fail("%s: sample %s: the shard grows beyond 2 TiB or "
 		    "2^32 members", w->path ? text_quote(w->path) : "shard",
 		    s->key);
-	shard_entry_put(sample, &e);
-	buffer_add(&w->samples, sample, sizeof(sample));
+	buffer_add(&w->samples, &e, sizeof(e));
 	for (size_t i = 0; i < records; i++) {
 		struct shard_record r = record[i];
 
 		/* from the sample to the file */
 		r.blk += e.blk;
-		shard_record_put(bytes, &r);
-		buffer_add(&w->records, bytes, sizeof(bytes));
+		buffer_add(&w->records, &r, sizeof(r));
 	}
 	buffer_text(&w->strings, s->key);
 	f->samples++;
@@ -164,8 +161,8 @@ shard_size_with(const struct shard_writer *w, uint64_t bytes, uint64_t records,
 
 struct writer_hashed { uint64_t hash; uint32_t number; };
 
-static int
 /* The number decides between equal hashes, so that the order is unique. */
+static int
 writer_by_hash(const void *a, const void *b)
 {
 	const struct writer_hashed *x = a, *y = b;
@@ -181,11 +178,11 @@ static void
 writer_put_order(const struct shard_writer *w, unsigned char *to)
 {
 	uint32_t n = w->footer.samples;
+	const struct shard_entry *e = (const void *)w->samples.data;
 	struct writer_hashed *h = xcalloc(n, sizeof(*h));
 
 	for (uint32_t i = 0; i < n; i++)
-		h[i] = (struct writer_hashed){ get64((const unsigned char *)
-		    w->samples.data + (size_t)SHARD_SAMPLE * i), i };
+		h[i] = (struct writer_hashed){ e[i].key_hash, i };
 	qsort(h, n, sizeof(*h), writer_by_hash);
 	for (uint32_t i = 0; i < n; i++)
 		put32(to + 4 * (size_t)i, h[i].number);
