@@ -1,6 +1,8 @@
 /* Checksums: CRC32C by the SSE4.2 instruction or by a table of 256 entries,
  * CRC-32 by zlib, XXH3 by libxxhash. */
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,23 +181,34 @@ hash128_text(struct hash128 h, char buf[33])
 	return text_hex(buf, h.byte, sizeof(h.byte));
 }
 
+/* Return 1 if ${text} is ${n} lower-case hexadecimal digits. */
+static int
+hash_is_hex(const char *text, size_t n)
+{
+	return strlen(text) == n && strspn(text, "0123456789abcdef") == n;
+}
+
+char *
+hash64_text(uint64_t h, char buf[17])
+{
+	sprintf(buf, "%016" PRIx64, h);
+	return buf;
+}
+
+int
+hash64_parse(const char *text, uint64_t *h)
+{
+	return hash_is_hex(text, 16) && sscanf(text, "%" SCNx64, h) == 1 ? 0 :
+	    -1;
+}
+
 int
 hash128_parse(const char *text, struct hash128 *h)
 {
-	static const char digits[] = "0123456789abcdef";
-
-	if (strlen(text) != 32)
+	if (!hash_is_hex(text, 32))
 		return -1;
-	for (int i = 0; i < 32; i++) {
-		const char *d = strchr(digits, text[i]);
-
-		if (d == NULL)
-			return -1;
-		if (i % 2 == 0)
-			h->byte[i / 2] = (unsigned char)((d - digits) << 4);
-		else
-			h->byte[i / 2] |= (unsigned char)(d - digits);
-	}
+	for (int i = 0; i < 16; i++)
+		sscanf(text + 2 * i, "%2hhx", &h->byte[i]);
 	return 0;
 }
 

@@ -30,6 +30,16 @@ uint32_t hash_crc32(uint32_t crc, const void *data, size_t n);
 /* hash64(data, n): Return the XXH3 hash in 64 bits, with seed 0. */
 uint64_t hash64(const void *data, size_t n);
 
+/*
+ * hash64_text(h, buf):
+ * Write 16 lower-case hexadecimal digits and '\0' to ${buf}.  Return ${buf}.
+ * hash64_parse(text, h):
+ * Set ${*h} to the hash that ${text} spells in exactly 16 lower-case
+ * hexadecimal digits.  Return 0, or -1 without a message if it does not.
+ */
+char *hash64_text(uint64_t h, char buf[17]);
+int hash64_parse(const char *text, uint64_t *h);
+
 /* An XXH3 hash in 128 bits, in canonical form: the bytes as xxh128sum prints
  * them. */
 struct hash128 { unsigned char byte[16]; };
@@ -45,11 +55,7 @@ int hash128_equal(struct hash128 a, struct hash128 b);
  * Write 32 lower-case hexadecimal digits and '\0' to ${buf}.  Return ${buf}.
  */
 char *hash128_text(struct hash128 h, char buf[33]);
-/*
- * hash128_parse(text, h):
- * Set ${*h} to the hash that ${text} spells in exactly 32 lower-case
- * hexadecimal digits.  Return 0, or -1 without a message if it does not.
- */
+/* hash128_parse(text, h): As hash64_parse, for 32 digits. */
 int hash128_parse(const char *text, struct hash128 *h);
 
 /* The hash of bytes that arrive in pieces.  One pass gives both widths. */

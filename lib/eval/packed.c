@@ -57,16 +57,15 @@ packed_check_ranks(const struct packed *p, struct comm *comm)
 {
 	const struct model *m = p->model;
 	const struct buffer *file = &m->file.file;
-	char hash[33], classes[17], *choices = choices_stamp(m->device, NULL);
+	char hash[33], *choices = choices_stamp(m->device, NULL);
 	struct buffer b = { 0 };
 
-	snprintf(classes, sizeof(classes), "%016" PRIx64,
-	    dataset_class_hash(p->data));
 	identity_add(&b, "library", backend_library(m->backend));
 	identity_add(&b, "precision", m->device->precision);
 	identity_add(&b, "checkpoint", hash128_text(hash128(file->data,
 	    file->n), hash));
-	identity_add(&b, "classes", classes);
+	identity_add(&b, "classes", hash64_text(dataset_class_hash(p->data),
+	    hash));
 	identity_add(&b, "data", hash128_text(dataset_id(p->data), hash));
 	identity_add(&b, "choices", choices);
 	free(choices);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -95,11 +96,8 @@ report_video(struct buffer *b, const char *path, const struct extraction *x)
 	json_put_text(&w, "status", m->status);
 	json_put_text(&w, "type", "video");
 	json_put_int(&w, "width", m->width);
-	if (x->hashed) {
-		snprintf(hash, sizeof(hash), "%016llx",
-		    (unsigned long long)m->source_hash);
-		json_put_text(&w, "xxh3", hash);
-	}
+	if (x->hashed)
+		json_put_text(&w, "xxh3", hash64_text(m->source_hash, hash));
 	report_put_line(b, &w);
 }
 

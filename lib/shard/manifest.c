@@ -91,17 +91,6 @@ manifest_add(struct manifest *m, const char *name, const struct shard_sum *sum)
 	m->samples += sum->samples;
 }
 
-static void
-manifest_put_hash64(struct json_writer *w, const char *key,
-    const struct buffer *b)
-{
-	char text[17];
-
-	snprintf(text, sizeof(text), "%016llx",
-	    (unsigned long long)hash64(b->data, b->n));
-	json_put_text(w, key, text);
-}
-
 /* Members are in the order of their keys, as canonical JSON requires. */
 static void
 manifest_put_shards(struct json_writer *w, const struct manifest *m)
@@ -164,7 +153,8 @@ manifest_write(const char *dir, const struct manifest *m)
 			json_put_int(&w, NULL, (int64_t)m->class_samples[i]);
 		json_close(&w);
 	}
-	manifest_put_hash64(&w, "class_xxh3", &classes);
+	json_put_text(&w, "class_xxh3", hash64_text(hash64(classes.data,
+	    classes.n), text));
 	class_write(&w, &m->classes);
 	json_put_text(&w, "dataset_id", hash128_text(manifest_content_id(m),
 	    text));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "shard/level.h"
 #include "shard/sample.h"
@@ -156,8 +157,6 @@ sample_write(const struct sample *s, struct buffer *b)
 	struct json_writer w = { 0 };
 	char *source = sample_path_to_text(s->source), hash[17];
 
-	snprintf(hash, sizeof(hash), "%016llx",
-	    (unsigned long long)s->source_hash);
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "flags", s->flags);
 	if (s->flow.method != NULL)
@@ -182,16 +181,11 @@ sample_write(const struct sample *s, struct buffer *b)
 		json_close(&w);
 	}
 	sample_write_levels(s, &w);
-	if (s->phash != 0) {
-		char phash[17];
-
-		snprintf(phash, sizeof(phash), "%016llx",
-		    (unsigned long long)s->phash);
-		json_put_text(&w, "phash", phash);
-	}
+	if (s->phash != 0)
+		json_put_text(&w, "phash", hash64_text(s->phash, hash));
 	json_put_text(&w, "src", source);
 	json_put_int(&w, "src_bytes", (int64_t)s->source_bytes);
-	json_put_text(&w, "src_xxh3", hash);
+	json_put_text(&w, "src_xxh3", hash64_text(s->source_hash, hash));
 	json_put_text(&w, "status", s->status);
 	stream_list_write(&w, "streams", s->streams);
 	if (s->time != NULL) {
@@ -386,11 +380,11 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	if (!key_is_valid(key))
 		return error_set(why, "%s: \"key\" %s is not a valid key", what,
 		    text_quote(key));
-	if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
+	if (hash64_parse(hash, &s->source_hash) != 0)
 		return error_set(why, "%s: \"src_xxh3\" %s (wanted 16 "
 		    "hexadecimal digits)", what, text_quote(hash));
 	if (json_get(o, "phash") != NULL && (phash == NULL ||
-	    strlen(phash) != 16 || strspn(phash, "0123456789abcdef") != 16))
+	    hash64_parse(phash, &s->phash) != 0))
 		return error_set(why, "%s: \"phash\" is wrong (wanted 16 "
 		    "hexadecimal digits)", what);
 	if (sample_get_streams(what, json_get(o, "streams"), s, why) != 0 ||
@@ -413,8 +407,6 @@ sample_get_all(const char *what, const struct json *o, struct sample *s,
 	s->status = xstrdup(status);
 	s->source = sample_path_from_text(source);
 	s->source_bytes = (uint64_t)bytes;
-	s->source_hash = strtoull(hash, NULL, 16);
-	s->phash = phash != NULL ? strtoull(phash, NULL, 16) : 0;
 	return 0;
 }
 

@@ -209,14 +209,12 @@ stream_end(struct stream_writer *w, const char *status)
 	assert(!w->open || strcmp(status, STREAM_FAILED) == 0);
 	if (w->broken || stream_flush(w) != 0)
 		goto out;
-	snprintf(hash, sizeof(hash), "%016llx",
-	    (unsigned long long)hasher_64(w->hash));
 	json_open(&j, NULL, '{');
 	json_put_int(&j, "frames", (int64_t)w->frames);
 	json_put_int(&j, "samples", (int64_t)w->samples);
 	json_put_text(&j, "status", status);
 	json_put_text(&j, "tool", w->tool);
-	json_put_text(&j, "xxh3", hash);
+	json_put_text(&j, "xxh3", hash64_text(hasher_64(w->hash), hash));
 	json_close(&j);
 	if (stream_put_member(w, STREAM_END, j.out.data, j.out.n) != 0)
 		goto out;

@@ -445,8 +445,7 @@ stream_read_marker(struct stream_reader *r, struct stream_marker *mark)
 	int result;
 	char got[17], *text = xmalloc((size_t)r->member.size + 1), want[17];
 
-	snprintf(got, sizeof(got), "%016llx",
-	    (unsigned long long)hasher_64(r->in.hash));
+	hash64_text(hasher_64(r->in.hash), got);
 	result = stream_data(r, text);
 	if (result == STREAM_MORE && stream_read_parse_mark(r, text,
 	    (size_t)r->member.size, mark, want) != 0)

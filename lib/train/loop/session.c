@@ -1,5 +1,4 @@
 /* Open the parts of a session, alike on every rank. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,8 +187,7 @@ session_describe(struct session *s)
 		hash128_text(dataset_id(s->t.val), s->text.val_id);
 	else
 		strcpy(s->text.val_id, "none");
-	snprintf(s->text.class_hash, sizeof(s->text.class_hash), "%016" PRIx64,
-	    dataset_class_hash(s->t.train));
+	hash64_text(dataset_class_hash(s->t.train), s->text.class_hash);
 	s->text.extract = dataset_extract(s->t.train);
 	s->text.recipe = options_config(OPTION_FREE_RESUME);
 	class_text(dataset_class_list(s->t.train), &classes);

@@ -3,7 +3,6 @@
  * checkpoint.  The copy is made at a step boundary; training then continues
  * while the copy is written.  Check that the checkpoints fit on the disk.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,11 +77,10 @@ snapshot_tensor_hashes(struct snapshot *s)
 	    snapshot_by_tensor_name);
 	json_open(&w, NULL, '{');
 	for (size_t i = 0; i < s->tensors; i++) {
-		char text[32];
+		char text[17];
 
-		snprintf(text, sizeof(text), "%016" PRIx64,
-		    hash64(s->tensor[i].data, s->tensor[i].bytes));
-		json_put_text(&w, s->tensor[i].name, text);
+		json_put_text(&w, s->tensor[i].name, hash64_text(hash64(
+		    s->tensor[i].data, s->tensor[i].bytes), text));
 	}
 	json_close(&w);
 	return w.out.data;
