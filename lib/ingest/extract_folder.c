@@ -15,6 +15,7 @@
 #include "ingest/extractor.h"
 #include "ingest/folder.h"
 #include "media/png.h"
+#include "shard/picture_size.h"
 
 #define Q text_quote
 
@@ -27,24 +28,6 @@ struct extract_folder_work {
 	const char *name;		/* of the current frame */
 	struct image now;		/* its pixels, which the decoder owns */
 };
-
-/*
- * Read the size from a PNG header, so that a limit is checked before memory is
- * allocated.  Set 0 by 0 if there is no valid header; the decoder then reports
- * the error.
- */
-static void
-extract_folder_png_size(const struct buffer *b, int *w, int *h)
-{
-	const unsigned char *p = (const unsigned char *)b->data;
-
-	*w = *h = 0;
-	if (b->n < 24 || memcmp(p + 12, "IHDR", 4) != 0 || p[16] != 0 ||
-	    p[20] != 0)
-		return;
-	*w = p[17] << 16 | p[18] << 8 | p[19];
-	*h = p[21] << 16 | p[22] << 8 | p[23];
-}
 
 static int
 extract_folder_decode_png(struct extract_folder_work *w, const struct buffer *b,
@@ -79,8 +62,10 @@ extract_folder_decode(struct extract_folder_work *w, const struct buffer *b,
 	struct sample *x = &w->x->sample;
 	int width = 0, height = 0;
 
+	/* Check the limit before memory is allocated.  Without a valid header,
+	 * the decoder of PNG reports the error. */
 	if (w->folder.png)
-		extract_folder_png_size(b, &width, &height);
+		(void)picture_size("png", b->data, b->n, &width, &height);
 	else if (jpeg_size(w->e->decoder, b->data, b->n, &width, &height,
 	    why) != 0)
 		return -1;

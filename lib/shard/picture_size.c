@@ -64,10 +64,12 @@ picture_png(const uint8_t *p, size_t n, int *w, int *h)
 		return "not a PNG";
 	if (n < 24 || memcmp(p + 12, "IHDR", 4) != 0)
 		return "its PNG header is truncated";
-	if (picture_be16(p + 16) != 0 || picture_be16(p + 20) != 0)
+	if (p[16] != 0 || p[20] != 0)
 		return "more than 65535 pixels wide or high";
-	*w = (int)picture_be16(p + 18);
-	*h = (int)picture_be16(p + 22);
+	*w = (int)(picture_be16(p + 16) << 16 | picture_be16(p + 18));
+	*h = (int)(picture_be16(p + 20) << 16 | picture_be16(p + 22));
+	if (*w > 65535 || *h > 65535)
+		return "more than 65535 pixels wide or high";
 	return *w > 0 && *h > 0 ? NULL : "its header has no size";
 }
 

@@ -7,10 +7,11 @@
 
 /*
  * picture_size(ext, data, n, w, h):
- * Set ${*w} and ${*h} to the size in pixels, 1 to 65535, of the picture ${data}
- * of ${n} bytes: a PNG if ${ext} is "png", else a JPEG.  Decode nothing, so the
- * pixels may still be damaged.  Return NULL, or a static text that describes
- * why the picture is not a frame.
+ * Set ${*w} and ${*h} to the size in pixels of the picture ${data} of ${n}
+ * bytes: a PNG if ${ext} is "png", else a JPEG.  Decode nothing, so the pixels
+ * may still be damaged.  Return NULL, or a static text that describes why the
+ * picture is not a frame, which has 1 to 65535 pixels each way.  The size of a
+ * larger PNG is set, too.
  * Source: ITU-T T.81 section B.1.1 and B.2.2; PNG second edition, section
  * 11.2.2.
  */
