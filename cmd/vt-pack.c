@@ -306,7 +306,7 @@ vt_pack_verify_file(const struct verify *v, const char *path)
 	int wrong;
 
 	if (s == NULL)
-		return vt_pack_on_damage(v->arg, path, &d) != 0 ? -1 : 1;
+		return vt_pack_on_damage(NULL, path, &d) != 0 ? -1 : 1;
 	wrong = verify_shard(v, path, s, 0, &hash);
 	shard_close(s);
 	return wrong;
@@ -319,7 +319,7 @@ vt_pack_do_verify(const char *const *operand, size_t n)
 		VERIFY_DECODE };
 	struct pack_checking c = { 0 };
 	const struct verify v = { depth[verify], vt_pack_on_damage,
-	    vt_pack_on_frame, vt_pack_on_verified, &c };
+	    vt_pack_on_frame, vt_pack_on_verified, &c, NULL };
 	int workers = threads > 0 ? (int)threads : cpus();
 	int wrong = 0;
 

@@ -81,6 +81,7 @@ class_infer_least(struct class_infer *d, size_t n)
 		class_infer_reserve(d, (int)n - 1);
 }
 
+/* An empty key names no class. */
 static void
 class_infer_see(struct class_infer *d, const char *key, int label)
 {
@@ -98,44 +99,17 @@ class_infer_see(struct class_infer *d, const char *key, int label)
 			*known = name;
 		else
 			free(name);
-		if (name == NULL) {	/* deeper ones do not exist either */
-			for (; k < DEPTH; k++)
-				d->useless[k] = 1;
-		}
 	}
 }
 
 /* The key of a sample with several classes names none of them, so use
  * numbers. */
-static void
-class_infer_several(struct class_infer *d, int label)
-{
-	if (label >= CLASSES_MAX)
-		return;
-	class_infer_reserve(d, label);
-	for (int k = 0; k < DEPTH; k++)
-		d->useless[k] = 1;
-}
-
 void
 class_infer_add(struct class_infer *d, const struct sample *s)
 {
 	class_infer_see(d, s->key, s->label);
 	for (int i = 0; i < s->nlabels; i++)
-		class_infer_several(d, s->labels[i].class);
-}
-
-static void
-class_infer_name_by_component(const struct class_infer *d, int k,
-    struct class_list *to)
-{
-	for (int i = 0; i < d->labels; i++) {
-		char number[16];
-
-		snprintf(number, sizeof(number), "%d", i);
-		class_add(to, d->label[i].name[k] != NULL ?
-		    d->label[i].name[k] : number);
-	}
+		class_infer_see(d, "", s->labels[i].class);
 }
 
 void
@@ -146,13 +120,14 @@ class_infer_classes(const struct class_infer *d, struct class_list *to)
 	/* class_check fails if two labels have the same name; then try the
 	 * next component. */
 	for (int k = 0; k < DEPTH; k++) {
-		int good;
-
 		if (d->useless[k])
 			continue;
-		class_infer_name_by_component(d, k, to);
-		good = class_check("classes", to, &unused) == 0;
-		if (good)
+		for (int i = 0; i < d->labels; i++)
+			if (d->label[i].name[k] != NULL)
+				class_add(to, d->label[i].name[k]);
+			else
+				class_add_numbers(to, to->n + 1);
+		if (class_check("classes", to, &unused) == 0)
 			return;
 		class_list_free(to);
 	}

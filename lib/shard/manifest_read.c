@@ -128,8 +128,7 @@ manifest_get_classes(const struct json *o, struct manifest *m,
 	if (class_check("\"classes\"", &m->classes, why) != 0)
 		return -1;
 	class_text(&m->classes, &b);
-	snprintf(text, sizeof(text), "%016llx",
-	    (unsigned long long)hash64(b.data, b.n));
+	hash64_text(hash64(b.data, b.n), text);
 	buffer_free(&b);
 	if (want == NULL || strcmp(want, text) != 0)
 		return error_set(why, "\"class_xxh3\" is %s, but the classes "
@@ -192,34 +191,26 @@ manifest_read(const char *dir, struct damage *d)
 	struct buffer b = { 0 };
 	struct damage own;
 	struct json *o = NULL;
-	int bad = 0, print = d == NULL;
+	struct damage *why = d != NULL ? d : &own;
+	int bad = 0;
 
-	if (print)
-		d = &own;
 	/* Distinguish the common mistakes before a generic error of open(2). */
-	if (access(dir, F_OK) != 0 && errno == ENOENT) {
-		bad = damage_set(d, NOWHERE, "io", "there is no directory %s "
+	if (access(dir, F_OK) != 0 && errno == ENOENT)
+		bad = damage_set(why, NOWHERE, "io", "there is no directory %s "
 		    "(wanted a packed set, as vt-pack makes it)", Q(dir));
-		goto out;
-	}
-	if (file_is_dir(dir) && access(path, F_OK) != 0 && errno == ENOENT) {
-		bad = damage_set(d, NOWHERE, "missing", "no such file: not a "
+	else if (file_is_dir(dir) && access(path, F_OK) != 0 && errno == ENOENT)
+		bad = damage_set(why, NOWHERE, "missing", "no such file: not a "
 		    "packed set, or packing was not finished");
-		goto out;
-	}
-	if (access(path, R_OK) != 0) {
-		bad = damage_set(d, NOWHERE, "io", "cannot open: %s",
+	else if (access(path, R_OK) != 0)
+		bad = damage_set(why, NOWHERE, "io", "cannot open: %s",
 		    strerror(errno));
-		goto out;
-	}
-	if (file_try(path, &b, &said) != 0)
-		bad = damage_set(d, NOWHERE, "io", "%s", said.text);
+	else if (file_try(path, &b, &said) != 0)
+		bad = damage_set(why, NOWHERE, "io", "%s", said.text);
 	else if ((o = json_try("the manifest", b.data, b.n, &said)) == NULL ||
 	    manifest_get_all(o, m, &said) != 0)
-		bad = damage_set(d, NOWHERE, "manifest", "%s", said.text);
-out:
-	if (bad && print)
-		damage_report(path, d, NULL);
+		bad = damage_set(why, NOWHERE, "manifest", "%s", said.text);
+	if (bad && d == NULL)
+		damage_report(path, why, NULL);
 	if (bad) {
 		manifest_free(m);
 		m = NULL;

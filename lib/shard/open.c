@@ -249,8 +249,9 @@ shard_check_order(const struct shard *s, struct damage *d)
 
 /* The order matters: each step relies on the checks of the steps before. */
 static int
-shard_load(struct shard *s, struct damage *d)
+shard_load(struct shard *s, uint64_t size, struct damage *d)
 {
+	s->size = size;
 	if (shard_read_footer(s, d) != 0 || shard_check_layout(s, d) != 0 ||
 	    shard_read_index(s, d) != 0 || shard_read_meta(s, d) != 0 ||
 	    shard_check_samples(s, d) != 0 || shard_check_order(s, d) != 0)
@@ -258,40 +259,30 @@ shard_load(struct shard *s, struct damage *d)
 	return 0;
 }
 
-/* The common end of shard_open: return ${s}, or report the error and close
- * it. */
-static struct shard *
-shard_opened(struct shard *s, int result, struct damage *d, int print)
-{
-	if (result == 0)
-		return s;
-	if (print)
-		damage_report(s->path, d, NULL);
-	shard_close(s);
-	return NULL;
-}
-
 struct shard *
 shard_open(const char *path, struct damage *d)
 {
 	struct shard *s = xcalloc(1, sizeof(*s));
-	struct damage own;
+	struct damage own, *why = d != NULL ? d : &own;
 	struct stat st;
-	int print = d == NULL;
+	int bad;
 
-	if (print)
-		d = &own;
 	s->path = xstrdup(path);
 	s->fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (s->fd < 0)
-		return shard_opened(s, damage_set(d, NOWHERE, errno == ENOENT ?
-		    "missing" : errno == EMFILE || errno == ENFILE ? "files" :
-		    "io", "cannot open: %s", strerror(errno)), d, print);
-	if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return shard_opened(s, damage_set(d, NOWHERE, "io",
-		    "not a regular file"), d, print);
-	s->size = (uint64_t)st.st_size;
-	return shard_opened(s, shard_load(s, d), d, print);
+		bad = damage_set(why, NOWHERE, errno == ENOENT ? "missing" :
+		    errno == EMFILE || errno == ENFILE ? "files" : "io",
+		    "cannot open: %s", strerror(errno));
+	else if (fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode))
+		bad = damage_set(why, NOWHERE, "io", "not a regular file");
+	else
+		bad = shard_load(s, (uint64_t)st.st_size, why);
+	if (!bad)
+		return s;
+	if (d == NULL)
+		damage_report(path, why, NULL);
+	shard_close(s);
+	return NULL;
 }
 
 void

@@ -32,7 +32,7 @@ verify_report(struct verify_walk *k, uint64_t offset, const char *kind,
 	damage_set(&d, offset, kind, "%s", text);
 	strcpy(d.key, k->key);
 	k->wrong++;
-	k->stop |= k->v->found(k->v->arg, k->name, &d) != 0;
+	k->stop |= k->v->found(k->v->found_arg, k->name, &d) != 0;
 }
 
 void

@@ -39,6 +39,7 @@ struct verify {
 	 * NULL. */
 	void (*tick)(void *arg, uint64_t bytes);
 	void *arg;
+	void *found_arg;		/* of ${found} alone */
 };
 
 /*

@@ -39,7 +39,7 @@ verify_set_found(struct verify_set_state *s, const char *name,
     const struct damage *d)
 {
 	s->wrong++;
-	s->stop |= s->v->found(s->v->arg, name, d) != 0;
+	s->stop |= s->v->found(s->v->found_arg, name, d) != 0;
 }
 
 static void
@@ -56,15 +56,7 @@ verify_set_found_in_shard(struct verify_set_state *s, size_t k)
 
 /* ---- one shard, on any thread ---- */
 
-/*
- * The argument of verify_shard's callbacks.  Errors are stored for the caller's
- * thread; frames and progress are passed on at once.
- */
-struct verify_relay {
-	const struct verify *to;
-	struct verify_set_state *set;
-	struct verify_result *r;
-};
+struct verify_relay { struct verify_set_state *set; struct verify_result *r; };
 
 /* Store an error until the caller's thread reaches this shard. */
 static int
@@ -78,25 +70,6 @@ verify_set_keep(void *arg, const char *name, const struct damage *d)
 	    sizeof(*r->damage));
 	r->damage[r->damages++] = *d;
 	return relay->set->stop ? -1 : 0;
-}
-
-static int
-verify_set_decode(void *arg, int thread, const char *ext, const void *data,
-    size_t n, int w, int h, struct error *why)
-{
-	const struct verify *to = ((struct verify_relay *)arg)->to;
-
-	return to->frame == NULL ? 0 : to->frame(to->arg, thread, ext, data, n,
-	    w, h, why);
-}
-
-static void
-verify_set_count(void *arg, uint64_t bytes)
-{
-	const struct verify *to = ((struct verify_relay *)arg)->to;
-
-	if (to->tick != NULL)
-		to->tick(to->arg, bytes);
 }
 
 /* Store the keys, to detect one that two shards have. */
@@ -123,15 +96,16 @@ verify_set_check_shard(struct verify_set_state *set, size_t k, int thread)
 {
 	const struct manifest_shard *m = &set->m->shard[k];
 	struct verify_result *r = &set->result[k];
-	struct verify_relay relay = { set->v, set, r };
-	const struct verify v = { set->v->depth, verify_set_keep,
-	    verify_set_decode, verify_set_count, &relay };
+	struct verify_relay relay = { set, r };
+	struct verify v = *set->v;
 	char *path = path_join(set->dir, m->name);
 	struct damage d = { 0 };
 	struct hash128 hash;
 	struct shard *s = shard_open(path, &d);
 	int wrong = 0;
 
+	v.found = verify_set_keep;
+	v.found_arg = &relay;
 	if (s == NULL) {
 		verify_set_keep(&relay, m->name, &d);
 		goto out;

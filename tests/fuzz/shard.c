@@ -42,7 +42,7 @@ found(void *arg, const char *name, const struct damage *d)
 static void
 look(const struct shard *s)
 {
-	const struct verify v = { VERIFY_DECODE, found, NULL, NULL, NULL };
+	const struct verify v = { VERIFY_DECODE, .found = found };
 	struct buffer b = { 0 };
 	struct hash128 hash;
 	char key[KEY_MAX + 1];

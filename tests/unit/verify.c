@@ -48,7 +48,7 @@ static struct told
 look(enum verify_depth depth, size_t n, int stop)
 {
 	struct told t = { .stop = stop };
-	const struct verify v = { depth, found, frame, NULL, &t };
+	const struct verify v = { depth, found, frame, NULL, &t, &t };
 	struct hash128 hash = { { 0 } };
 	struct shard *s = shard_open_memory(image, n, &t.first);
 
@@ -155,7 +155,7 @@ static void
 test_file(void)
 {
 	struct told t = { 0 };
-	const struct verify v = { VERIFY_FULL, found, NULL, NULL, &t };
+	const struct verify v = { VERIFY_FULL, found, NULL, NULL, NULL, &t };
 	struct shard *s = shard_open(path, NULL);
 	struct hash128 hash;
 	int fd;
