@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/exit.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "comm/allreduce.h"
 #include "draw/plot.h"
@@ -14,21 +15,18 @@
 static void
 predict_parse_ranks(const char *ranks, struct predict_options *o)
 {
-	for (const char *text = ranks;; text++) {
-		char *end;
-		long v = strtol(text, &end, 10);
+	char *copy = xstrdup(ranks), *next = copy, *one;
+	int64_t v;
 
-		if (*text < '0' || *text > '9' ||
-		    (*end != '\0' && *end != ',') || v < 2 ||
-		    v > PREDICT_RANKS || o->counts == PREDICT_COUNTS)
+	while ((one = strsep(&next, ",")) != NULL) {
+		if (o->counts == PREDICT_COUNTS ||
+		    text_int(one, 2, PREDICT_RANKS, &v) != 0)
 			options_wrong("--ranks=%s (wanted up to %d numbers "
 			    "from 2 to %d, separated by commas)",
 			    text_quote(ranks), PREDICT_COUNTS, PREDICT_RANKS);
 		o->ranks[o->counts++] = (int)v;
-		text = end;
-		if (*end == '\0')
-			return;
 	}
+	free(copy);
 }
 
 /* Check that the messages of algorithm ${name} are known; ${grids} is 1 if
@@ -52,10 +50,11 @@ static void
 predict_check(const struct predict_options *o,
     const struct option_list *algorithms, int schedule, int guidelines)
 {
+	const char *absent = o->profiles.n == 0 ? "profile" : "links";
+
 	if (o->profiles.n == 0 || o->links == NULL)
-		options_wrong("no --%s=FILE (vt-bench %s prints it)",
-		    o->profiles.n == 0 ? "profile" : "links",
-		    o->profiles.n == 0 ? "profile" : "links");
+		options_wrong("no --%s=FILE (vt-bench %s prints it)", absent,
+		    absent);
 	if (o->profiles.n > 1 && !guidelines)
 		options_wrong("%zu times --profile (wanted one)",
 		    o->profiles.n);

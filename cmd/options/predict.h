@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "bench/prediction.h"
+#include "bench/predict.h"
 #include "draw/plot.h"
 
 #include "bench.h"

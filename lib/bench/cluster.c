@@ -41,39 +41,8 @@ cluster_find(const char *name, size_t n)
 	return -1;
 }
 
-int
-cluster_read(struct cluster *c, const char *path)
-{
-	struct table *t = table_read(path);
-	size_t found = 0;
-	int bad = t == NULL;
-
-	for (int i = 0; i < CLUSTER_PROPERTIES; i++)
-		c->v[i] = rows[i].initial;
-	if (!bad && table_column(t, "name") < 0)
-		bad = fail("%s: no column name (wanted a table of vt-bench "
-		    "links)", path);
-	for (size_t i = 0; !bad && i < t->rows; i++) {
-		const char *name = table_text(t, i, "name");
-		int k = cluster_find(name, strlen(name));
-
-		found += k >= 0;
-		if (k >= 0)
-			bad = table_real(t, i, "median", rows[k].min,
-			    rows[k].max, &c->v[k]);
-		else if (text_starts(name, "links/") ||
-		    text_starts(name, "cluster/"))
-			bad = fail("%s:%d: no property %s", path, t->line[i],
-			    text_quote(name));
-	}
-	if (!bad && found == 0)
-		bad = fail("%s: no rows links/... or cluster/... (wanted a "
-		    "table of vt-bench links)", path);
-	table_free(t);
-	return bad ? -1 : 0;
-}
-
-int
+/* Set a property by ${text}, "NAME=VALUE". */
+static int
 cluster_set(struct cluster *c, const char *text)
 {
 	const char *value = strchr(text, '=');
@@ -90,19 +59,57 @@ cluster_set(struct cluster *c, const char *text)
 	return 0;
 }
 
-int
-cluster_check(const struct cluster *c, const char *path)
+static int
+cluster_read_rows(struct cluster *c, const struct table *t)
 {
-	const int needed[] = { HOST_LATENCY, HOST_BANDWIDTH, NETWORK_LATENCY,
-		NETWORK_BANDWIDTH };
+	size_t found = 0;
 
-	for (int i = 0; i < 4; i++)
+	if (table_column(t, "name") < 0)
+		return fail("%s: no column name (wanted a table of vt-bench "
+		    "links)", t->path);
+	for (size_t i = 0; i < t->rows; i++) {
+		const char *name = table_text(t, i, "name");
+		int k = cluster_find(name, strlen(name));
+
+		if (k < 0 && (text_starts(name, "links/") ||
+		    text_starts(name, "cluster/")))
+			return fail("%s:%d: no property %s", t->path,
+			    t->line[i], text_quote(name));
+		if (k >= 0 && table_real(t, i, "median", rows[k].min,
+		    rows[k].max, &c->v[k]) != 0)
+			return -1;
+		found += k >= 0;
+	}
+	return found > 0 ? 0 : fail("%s: no rows links/... or cluster/... "
+	    "(wanted a table of vt-bench links)", t->path);
+}
+
+int
+cluster_read(struct cluster *c, const char *path, int64_t hosts,
+    int64_t ranks_per_host, const struct option_list *settings)
+{
+	static const int needed[] = { HOST_LATENCY, HOST_BANDWIDTH,
+		NETWORK_LATENCY, NETWORK_BANDWIDTH };
+	struct table *t = table_read(path);
+	int bad = t == NULL;
+
+	for (int i = 0; i < CLUSTER_PROPERTIES; i++)
+		c->v[i] = rows[i].initial;
+	bad = bad || cluster_read_rows(c, t) != 0;
+	table_free(t);
+	if (hosts > 0)
+		c->v[HOSTS] = (double)hosts;
+	if (ranks_per_host > 0)
+		c->v[RANKS_PER_HOST] = (double)ranks_per_host;
+	for (size_t i = 0; i < settings->n && !bad; i++)
+		bad = cluster_set(c, settings->item[i]);
+	for (int i = 0; i < 4 && !bad; i++)
 		if (c->v[needed[i]] == CLUSTER_UNKNOWN &&
 		    c->v[i < 2 ? RANKS_PER_HOST : HOSTS] > 1)
-			return fail("%s: no row %s, which vt-bench links "
+			bad = fail("%s: no row %s, which vt-bench links "
 			    "measures and --set sets", path,
 			    rows[needed[i]].name);
-	return 0;
+	return bad ? -1 : 0;
 }
 
 /* ---- exchanges ---- */
@@ -170,7 +177,7 @@ static void
 cluster_share(void *arg, const struct collective *list, int ranks)
 {
 	struct cluster_links *l = arg;
-	int senders[2] = { 0, 0 }, most[2] = { 1, 1 };
+	int senders[2] = { 0, 0 }, max[2] = { 1, 1 };
 
 	for (int r = 0; r < ranks; r++) {
 		int sends[2] = { 0, 0 };
@@ -183,49 +190,42 @@ cluster_share(void *arg, const struct collective *list, int ranks)
 				    list[r].op[i].rank)] = 1;
 		for (int k = 0; k < 2; k++) {
 			senders[k] += sends[k];
-			most[k] = senders[k] > most[k] ? senders[k] : most[k];
+			max[k] = senders[k] > max[k] ? senders[k] : max[k];
 		}
 	}
 	for (int k = 0; k < 2; k++) {
 		const double *v = cluster_link(l, k);
-		double part = v[HOST_TOTAL] / most[k];
+		double part = v[HOST_TOTAL] / max[k];
 
 		l->bandwidth[k] = part > 0 && part < v[HOST_BANDWIDTH] ? part :
 		    v[HOST_BANDWIDTH];
 	}
 }
 
-/* Write the seconds of one exchange of ${part} to ${*seconds}. */
-static int
-cluster_exchange(const struct cluster *c, const struct step_lists *s,
-    enum step_part part, double *seconds)
-{
-	struct cluster_links l = { .c = c, .per_host = s->ranks_per_host };
-	const struct walk_costs costs = { cluster_latency, cluster_transfer,
-		cluster_add, &l };
-	struct walk w = { 0 };
-	int bad = s->ranks > 1 && step_lists_times(s, part) > 0 &&
-	    step_lists_walk(s, part, &costs, cluster_share, &w) != 0;
-
-	*seconds = w.end;
-	return bad ? -1 : 0;
-}
-
 int
 cluster_exchanges(const struct cluster *c, const struct step_lists *s,
     double *seconds)
 {
-	int bad = 0;
+	int n = c->v[CYCLE] > 0 ? CLUSTER_SECONDS : STEP_PARTS, bad = 0;
 
-	for (int p = 0; p < STEP_PARTS && !bad; p++)
-		bad = cluster_exchange(c, s, (enum step_part)p, &seconds[p]);
-	for (int k = 0; k < CLUSTER_SIZES && !bad && c->v[CYCLE] > 0; k++) {
-		/* A step of one bucket of this size. */
+	for (int i = 0; i < n && !bad; i++) {
+		struct cluster_links l = { .c = c, .per_host =
+		    s->ranks_per_host };
+		const struct walk_costs costs = { cluster_latency,
+			cluster_transfer, cluster_add, &l };
+		enum step_part part = i < STEP_PARTS ? (enum step_part)i :
+		    STEP_LAST_SUM;
 		struct step_lists one = *s;
+		struct walk w = { 0 };
 
-		one.elements = one.bucket = (s->bucket >> k) + 1;
-		bad = cluster_exchange(c, &one, STEP_LAST_SUM,
-		    &seconds[STEP_PARTS + k]);
+		/* For a cycle, a step of one bucket of this size. */
+		if (i >= STEP_PARTS)
+			one.elements = one.bucket = (s->bucket >>
+			    (i - STEP_PARTS)) + 1;
+		if (s->ranks > 1 && step_lists_times(&one, part) > 0)
+			bad = step_lists_walk(&one, part, &costs,
+			    cluster_share, &w);
+		seconds[i] = w.end;
 	}
 	return bad ? -1 : 0;
 }

@@ -12,6 +12,7 @@
  * With a cycle, each sum has all gradients that are ready, as in Horovod.
  */
 
+#include "base/options.h"
 #include "bench/step_lists.h"
 #include "bench/step_profile.h"
 
@@ -52,21 +53,15 @@ enum cluster_property { CLUSTER_ROWS(CLUSTER_PROPERTY) CLUSTER_PROPERTIES };
 struct cluster { double v[CLUSTER_PROPERTIES]; };
 
 /*
- * cluster_read(c, path):
- * Set ${c} to the defaults, and read the rows links/... and cluster/... of a
- * table with the columns name and median.  Ignore other rows.  Return 0, or -1
- * after a message.
- *
- * cluster_set(c, text):
- * Set a property by ${text}, "NAME=VALUE".  Return 0, or -1 after a message.
- *
- * cluster_check(c, path):
- * Return 0 if the properties of the links that ${c} has are known, otherwise -1
- * after a message that names ${path}, the table from which ${c} was read.
+ * cluster_read(c, path, hosts, ranks_per_host, settings):
+ * Set ${c} to the defaults, then to the rows links/... and cluster/... of a
+ * table with the columns name and median, to ${hosts} and ${ranks_per_host}
+ * unless they are 0, and to each "NAME=VALUE" of ${settings}.  Ignore other
+ * rows.  Return 0, or -1 after a message, also if a property is unknown of
+ * links that the cluster has.
  */
-int cluster_read(struct cluster *c, const char *path);
-int cluster_set(struct cluster *c, const char *text);
-int cluster_check(const struct cluster *c, const char *path);
+int cluster_read(struct cluster *c, const char *path, int64_t hosts,
+    int64_t ranks_per_host, const struct option_list *settings);
 
 /*
  * The seconds of exchanges: one of each enum step_part, and, with a cycle, sums

@@ -4,7 +4,7 @@
  */
 #include "base/exit.h"
 #include "bench/allreduce.h"
-#include "bench/prediction.h"
+#include "bench/predict.h"
 
 /* Print the rows of ${name} with s->ranks ranks. */
 static int

@@ -1,28 +1,256 @@
 /*
- * Predict training runs on a cluster: time, efficiency, price, and what limits
+ * Simulate training runs on a cluster: time, efficiency, price, and what limits
  * each phase.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/exit.h"
+#include "base/fail.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/text.h"
-#include "bench/prediction.h"
+#include "bench/predict.h"
 #include "draw/plot.h"
 
+enum { DRAWN = 100 };			/* steps of a phase and seed; their mean
+					 * is that of all */
 enum { QUANTILES = 3 };
 static const double quantiles[QUANTILES] = { 0.1, 0.5, 0.9 };
 
-/*
- * Quantiles of efficiency and time for the picture, of each algorithm at each
- * number of ranks.
- */
-struct predict_points { struct figure efficiency[QUANTILES], time[QUANTILES]; };
+/* ---- phases and numbers of ranks ---- */
+
+static int
+predict_add(struct predict *p, const struct bench_shape *s, int batch,
+    uint64_t steps)
+{
+	struct step_cell *cell = step_profile_cell(p->profile, s);
+
+	if (cell == NULL)
+		return -1;
+	for (size_t i = 0; i < p->phases; i++)
+		if (p->phase[i].cell == cell && p->phase[i].batch == batch) {
+			p->phase[i].steps += steps;
+			return 0;
+		}
+	p->phase = array_reserve(p->phase, p->phases, &p->cap,
+	    sizeof(*p->phase));
+	p->phase[p->phases++] = (struct predict_phase){ .batch = batch,
+		.steps = steps, .cell = cell };
+	return 0;
+}
+
+static int
+predict_add_schedule(struct predict *p, const struct schedule *s,
+    uint64_t samples)
+{
+	uint64_t (*steps)[SCHEDULE_CYCLE] = xcalloc((size_t)s->stages,
+	    sizeof(*steps));
+	int bad = 0;
+
+	schedule_count(s, samples, steps);
+	for (int i = 0; i < s->stages; i++)
+		for (int k = 0; k < s->stage[i].cells && !bad; k++) {
+			const struct cell *c = &s->stage[i].cell[k];
+
+			if (steps[i][k] > 0)
+				bad = predict_add(p, &(struct bench_shape){
+				    c->group, c->frames, c->crop }, c->batch,
+				    steps[i][k]);
+		}
+	free(steps);
+	if (!bad && p->phases == 0)
+		return fail("the schedule has no steps with %llu samples",
+		    (unsigned long long)samples);
+	return bad;
+}
+
+static int
+predict_add_all(struct predict *p)
+{
+	const struct shape_list *l = p->o->shapes;
+	size_t n = l != NULL ? l->n : p->profile->cells;
+	int bad = 0;
+
+	if (p->o->schedule != NULL)
+		return predict_add_schedule(p, p->o->schedule,
+		    (uint64_t)p->o->samples);
+	for (size_t i = 0; i < n && !bad; i++)
+		bad = predict_add(p, l != NULL ? &l->item[i] :
+		    &p->profile->cell[i].shape, 0, 1);
+	return bad;
+}
+
+/* Return the microbatches of a step of ${phase} on ${ranks} ranks. */
+static int
+predict_microbatches(const struct predict_phase *phase, int ranks)
+{
+	int n = phase->cell->shape.n;
+
+	return phase->batch > 0 ? (phase->batch + n - 1) / n : ranks;
+}
+
+/* List the ranks; check that each step has a microbatch for each of them. */
+static int
+predict_set_ranks(struct predict *p)
+{
+	const struct predict_options *o = p->o;
+	int per_host = (int)p->cluster.v[RANKS_PER_HOST];
+	int hosts = (int)p->cluster.v[HOSTS];
+
+	if (o->counts == 0 && hosts > PREDICT_RANKS / per_host)
+		return fail("%d hosts of %d ranks (wanted at most %d ranks in "
+		    "all, or --ranks)", hosts, per_host, PREDICT_RANKS);
+	p->ranks[p->counts++] = (int)o->base;
+	for (int i = 0; i < o->counts; i++)
+		p->ranks[p->counts++] = o->ranks[i];
+	for (int h = 1; o->counts == 0 && h < hosts; h *= 2)
+		p->ranks[p->counts++] = h * per_host;
+	if (o->counts == 0)
+		p->ranks[p->counts++] = hosts * per_host;
+	for (int k = 0; k < p->counts; k++)
+		for (size_t i = 0; i < p->phases; i++) {
+			const struct predict_phase *f = &p->phase[i];
+			int n = predict_microbatches(f, p->ranks[k]);
+
+			if (n < p->ranks[k])
+				return fail("%d ranks, but a batch of %d clips "
+				    "has %d microbatches of %d clips",
+				    p->ranks[k], f->batch, n, f->cell->shape.n);
+		}
+	return 0;
+}
+
+int
+predict_open(struct predict *p, struct bench *b,
+    const struct predict_options *o, const char *profile)
+{
+	*p = (struct predict){ .b = b, .o = o };
+	if (cluster_read(&p->cluster, o->links, o->hosts, o->ranks_per_host,
+	    &o->settings) != 0 ||
+	    (p->profile = step_profile_read(profile)) == NULL ||
+	    predict_add_all(p) != 0)
+		return -1;
+	return predict_set_ranks(p);
+}
+
+static void
+predict_clear(struct predict *p)
+{
+	figure_free(&p->step);
+	figure_free(&p->rate);
+	figure_free(&p->time);
+	p->failures = 0;
+	for (size_t i = 0; i < p->phases; i++)
+		memset(p->phase[i].part, 0, sizeof(p->phase[i].part));
+}
+
+void
+predict_close(struct predict *p)
+{
+	predict_clear(p);
+	free(p->phase);
+	step_profile_free(p->profile);
+}
+
+/* ---- one number of ranks ---- */
+
+static double
+predict_draw(void *arg)
+{
+	/* A draw of 24 bits is 0 in one of 16 million cases; avoid that. */
+	return rng_uniform(arg) + 0x1p-25;
+}
+
+/* Simulate seed ${seed}; add to the figures and to the parts of phases. */
+static void
+predict_seed(struct predict *p, uint64_t seed)
+{
+	int ranks = p->lists.ranks, failures;
+	struct rng r = rng_clip(seed, (uint64_t)ranks);
+	double skew = predict_draw(&r), work = 0, clips = 0, steps = 0;
+
+	for (size_t i = 0; i < p->phases; i++) {
+		struct predict_phase *f = &p->phase[i];
+		double all = 0;
+
+		p->lists.microbatches = predict_microbatches(f, ranks);
+		for (int k = 0; k < DRAWN; k++) {
+			double part[CLUSTER_PARTS];
+
+			cluster_step(&p->cluster, f->cell, &p->lists,
+			    p->seconds, cluster_delay(&p->cluster, f->cell,
+			    ranks, predict_draw(&r), skew), part);
+			for (int m = 0; m < CLUSTER_PARTS; m++) {
+				all += part[m] / DRAWN;
+				f->part[m] += part[m] / DRAWN / PREDICT_SEEDS;
+			}
+		}
+		work += all * (double)f->steps;
+		steps += (double)f->steps;
+		clips += (double)f->steps * p->lists.microbatches *
+		    f->cell->shape.n;
+	}
+	figure_add(&p->step, work / steps);
+	figure_add(&p->rate, clips / work);
+	figure_add(&p->time, cluster_run(&p->cluster, ranks, work,
+	    predict_draw, &r, &failures));
+	p->failures += failures;
+}
+
+/* Simulate all seeds on ${ranks} ranks with the algorithm ${name}. */
+static int
+predict_simulate(struct predict *p, const char *name, int ranks)
+{
+	int columns, rows;
+	const struct algorithm *kind = algorithm_parse(name, &columns, &rows);
+
+	/* The messages of reports depend on the microbatches of a step; those
+	 * of the first phase stand for all. */
+	p->lists = (struct step_lists){ .kind = kind, .wire = p->o->wire,
+		.ranks = ranks, .columns = columns * rows == ranks ? columns :
+		    0, .ranks_per_host = (int)p->cluster.v[RANKS_PER_HOST],
+		.microbatches = predict_microbatches(&p->phase[0], ranks) };
+	step_lists_buckets(&p->lists, p->profile->elements,
+	    (size_t)p->cluster.v[BUCKET]);
+	predict_clear(p);
+	if (cluster_exchanges(&p->cluster, &p->lists, p->seconds) != 0)
+		return -1;
+	for (int seed = 1; seed <= PREDICT_SEEDS; seed++)
+		predict_seed(p, (uint64_t)seed);
+	return 0;
+}
+
+int
+predict_walk(struct predict *p, const char *prefix, const char *name,
+    void (*print)(struct predict *p, void *arg), void *arg)
+{
+	for (int i = 0; i < p->counts; i++) {
+		if (predict_simulate(p, name, p->ranks[i]) != 0)
+			return -1;
+		if (i == 0) {
+			p->base = figure_median(&p->rate) / p->ranks[0];
+			continue;
+		}
+		snprintf(p->prefix, sizeof(p->prefix), "%s/%s/%d", prefix,
+		    name, p->ranks[i]);
+		print(p, arg);
+	}
+	return 0;
+}
+
+double
+predict_efficiency(const struct predict *p, double rate)
+{
+	return rate / p->lists.ranks / p->base;
+}
+
+/* ---- rows ---- */
 
 /* Return 1 if the seeds of a run differ by more than the profile does. */
 static int
-predict_spreads(const struct prediction *p)
+predict_spreads(const struct predict *p)
 {
 	const double *v = p->cluster.v;
 
@@ -34,7 +262,7 @@ predict_spreads(const struct prediction *p)
  * certain.
  */
 static void
-predict_note_missing(const struct prediction *p)
+predict_note_missing(const struct predict *p)
 {
 	static const struct { int property; const char *name; } row[] = {
 		{ JITTER, "jitter" }, { SKEW, "skew" }, { START, "start" } };
@@ -51,28 +279,26 @@ predict_note_missing(const struct prediction *p)
 	buffer_free(&b);
 }
 
-/* ---- rows ---- */
-
 /* Print the shares of the parts of each phase. */
 static void
-predict_print_phases(const struct prediction *p)
+predict_print_phases(const struct predict *p)
 {
 	for (size_t i = 0; i < p->phases; i++) {
-		const struct prediction_phase *f = &p->phase[i];
+		const struct predict_phase *f = &p->phase[i];
 		const struct bench_shape *s = &f->cell->shape;
 		char prefix[300], note[80];
 		double all = 0;
-		int most = 0;
+		int max = 0;
 
 		for (int m = 0; m < CLUSTER_PARTS; m++) {
 			all += f->part[m];
-			most = f->part[m] > f->part[most] ? m : most;
+			max = f->part[m] > f->part[max] ? m : max;
 		}
 		snprintf(prefix, sizeof(prefix), "%s/phase/%dx%dx%d", p->prefix,
 		    f->batch > 0 ? f->batch : p->lists.ranks * s->n, s->t,
 		    s->side);
 		snprintf(note, sizeof(note), "bound by %s; %llu steps",
-		    cluster_part_names[most], (unsigned long long)f->steps);
+		    cluster_part_names[max], (unsigned long long)f->steps);
 		bench_value(p->b, all, "s", note, "%s/step", prefix);
 		for (int m = 0; m < CLUSTER_PARTS; m++)
 			bench_value(p->b, f->part[m] / all, "share", NULL,
@@ -82,7 +308,7 @@ predict_print_phases(const struct prediction *p)
 
 /* Print the time and the price of the whole run. */
 static void
-predict_print_run(const struct prediction *p)
+predict_print_run(const struct predict *p)
 {
 	int spreads = predict_spreads(p), from = spreads ? 0 : 1;
 	int end = spreads ? QUANTILES : from + 1;
@@ -101,21 +327,23 @@ predict_print_run(const struct prediction *p)
 		    "%s/price/p%.0f", p->prefix, 100 * quantiles[i]);
 }
 
+/* For the picture, quantiles of efficiency and of time, of each algorithm at
+ * each number of ranks. */
+enum { PLOT_EFFICIENCY, PLOT_TIME, PLOTS };
+struct predict_points { struct figure y[PLOTS][QUANTILES]; };
+
 /* Print the rows of one number of ranks, and add its points to ${arg}. */
 static void
-predict_print(struct prediction *p, void *arg)
+predict_print(struct predict *p, void *arg)
 {
 	struct predict_points *points = arg;
-	const struct figure *time = p->o->schedule != NULL ? &p->time :
-	    &p->step;
 	struct figure efficiency = { 0 };
-	int base = (int)p->o->base;
 	char note[40];
 
 	for (size_t k = 0; k < p->rate.n; k++)
-		figure_add(&efficiency, prediction_efficiency(p,
-		    p->rate.v[k]));
-	snprintf(note, sizeof(note), "to %d rank%s", base, base > 1 ? "s" : "");
+		figure_add(&efficiency, predict_efficiency(p, p->rate.v[k]));
+	snprintf(note, sizeof(note), "to %d rank%s", p->ranks[0],
+	    p->ranks[0] > 1 ? "s" : "");
 	bench_row(p->b, &p->step, "s", "mean of a run; one value per seed",
 	    "%s/step", p->prefix);
 	bench_row(p->b, &p->rate, "clips/s", NULL, "%s/clips", p->prefix);
@@ -124,10 +352,11 @@ predict_print(struct prediction *p, void *arg)
 	if (p->o->schedule != NULL)
 		predict_print_run(p);
 	for (int q = 0; q < QUANTILES; q++) {
-		figure_add(&points->efficiency[q], figure_quantile(&efficiency,
-		    quantiles[q]));
-		figure_add(&points->time[q], figure_quantile(time,
-		    quantiles[q]));
+		figure_add(&points->y[PLOT_EFFICIENCY][q],
+		    figure_quantile(&efficiency, quantiles[q]));
+		figure_add(&points->y[PLOT_TIME][q],
+		    figure_quantile(p->o->schedule != NULL ? &p->time :
+		    &p->step, quantiles[q]));
 	}
 	figure_free(&efficiency);
 }
@@ -141,51 +370,47 @@ predict_print(struct prediction *p, void *arg)
 static double
 predict_plot_unit(struct plot_axis *y, const double *time, int n, int runs)
 {
-	double least = time[0], most = time[0], unit = 1;
+	double min = time[0], max = time[0];
 
 	for (int i = 0; i < n; i++) {
-		least = time[i] < least ? time[i] : least;
-		most = time[i] > most ? time[i] : most;
+		min = time[i] < min ? time[i] : min;
+		max = time[i] > max ? time[i] : max;
 	}
 	/* A logarithmic axis needs a decade for its labels. */
-	if (most < 10 * least)
+	if (max < 10 * min)
 		y->log = 0;
-	if (!runs)
-		return unit;
-	unit = most < 600 ? 1 : most < 2 * 3600 ? 60 : 3600;
-	y->label = unit == 1 ? "time of the run, s" : unit == 60 ?
-	    "time of the run, min" : "time of the run, h";
-	return unit;
+	y->label = !runs ? "time of a step, s" : max < 600 ?
+	    "time of the run, s" : max < 2 * 3600 ? "time of the run, min" :
+	    "time of the run, h";
+	return !runs || max < 600 ? 1 : max < 2 * 3600 ? 60 : 3600;
 }
 
 /* Draw the points over the ranks. */
 static int
-predict_plot(const struct prediction *p, struct predict_points *points)
+predict_plot(const struct predict *p, struct predict_points *points)
 {
 	const struct predict_options *o = p->o;
-	int spreads = predict_spreads(p), n = p->counts, bad;
-	struct plot_series *series = xcalloc(2 * o->names, sizeof(*series));
+	int spreads = predict_spreads(p), n = p->counts - 1, bad;
+	struct plot_series *series = xcalloc(PLOTS * o->names, sizeof(*series));
 	double x[PREDICT_COUNTS], unit;
-	struct plot_panel panel[2] = {
-		{ .y = { "efficiency", 0, 1, 0 } },
-		{ .y = { "time of a step, s", 0, 0, 10 } } };
+	struct plot_panel panel[PLOTS] = {
+		{ .y = { "efficiency", 0, 1, 0 } }, { .y = { .log = 10 } } };
 	struct plot plot = { .title = "Predicted runs", .note = spreads ?
 		"Median of 20 seeds; shaded: P10 to P90" : "Median of 20 "
 		"seeds; no jitter and no skew of ranks is assumed", .w = 640,
 		    .h = 560,
-		.x = { "ranks", 0, 0, 2 }, .panel = panel, .panels = 2 };
+		.x = { "ranks", 0, 0, 2 }, .panel = panel, .panels = PLOTS };
 
-	unit = predict_plot_unit(&panel[1].y, points->time[1].v, n,
-	    o->schedule != NULL);
+	unit = predict_plot_unit(&panel[PLOT_TIME].y,
+	    points->y[PLOT_TIME][1].v, n, o->schedule != NULL);
 	for (int q = 0; q < QUANTILES; q++)
-		for (size_t i = 0; i < points->time[q].n; i++)
-			points->time[q].v[i] /= unit;
+		for (size_t i = 0; i < points->y[PLOT_TIME][q].n; i++)
+			points->y[PLOT_TIME][q].v[i] /= unit;
 	for (int i = 0; i < n; i++)
-		x[i] = p->ranks[i];
-	for (size_t i = 0; i < 2 * o->names; i++) {
+		x[i] = p->ranks[1 + i];
+	for (size_t i = 0; i < PLOTS * o->names; i++) {
 		size_t k = i / o->names, name = i % o->names;
-		const struct figure *f = k == 0 ? points->efficiency :
-		    points->time;
+		const struct figure *f = points->y[k];
 		size_t from = name * (size_t)n;
 
 		series[i] = (struct plot_series){ .name = o->name[name], .n = n,
@@ -206,8 +431,8 @@ int
 bench_predict(struct bench *b, const struct predict_options *o)
 {
 	struct predict_points points = { 0 };
-	struct prediction p;
-	int bad = prediction_open(&p, b, o, o->profiles.item[0]) != 0;
+	struct predict p;
+	int bad = predict_open(&p, b, o, o->profiles.item[0]) != 0;
 
 	if (!bad) {
 		predict_note_missing(&p);
@@ -216,14 +441,12 @@ bench_predict(struct bench *b, const struct predict_options *o)
 		    p.cluster.v[RANKS_PER_HOST]);
 	}
 	for (size_t i = 0; i < o->names && !bad; i++)
-		bad = prediction_walk(&p, "cluster", o->name[i], predict_print,
+		bad = predict_walk(&p, "cluster", o->name[i], predict_print,
 		    &points);
 	if (!bad && o->plot != NULL)
 		bad = predict_plot(&p, &points);
-	for (int q = 0; q < QUANTILES; q++) {
-		figure_free(&points.efficiency[q]);
-		figure_free(&points.time[q]);
-	}
-	prediction_close(&p);
+	for (int i = 0; i < PLOTS * QUANTILES; i++)
+		figure_free(&points.y[i / QUANTILES][i % QUANTILES]);
+	predict_close(&p);
 	return bad ? EXIT_USAGE : 0;
 }

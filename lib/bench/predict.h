@@ -1,5 +1,5 @@
-#ifndef BENCH_PREDICTION_H
-#define BENCH_PREDICTION_H
+#ifndef BENCH_PREDICT_H
+#define BENCH_PREDICT_H
 
 /*
  * The prediction of runs on a cluster (bench/cluster.h) from a profile: of all
@@ -56,7 +56,7 @@ int bench_count(struct bench *b, const struct predict_options *o,
     size_t elements);
 
 /* A microbatch shape and batch of the schedule. */
-struct prediction_phase {
+struct predict_phase {
 	int batch;			/* clips; 0: one microbatch a rank */
 	uint64_t steps;
 	struct step_cell *cell;
@@ -64,16 +64,16 @@ struct prediction_phase {
 					 * seeds */
 };
 
-struct prediction {
+/* A prediction, and the results of one algorithm and number of ranks. */
+struct predict {
 	struct bench *b;
 	const struct predict_options *o;
 	struct cluster cluster;
 	struct step_profile *profile;
-	struct prediction_phase *phase;
+	struct predict_phase *phase;
 	size_t phases, cap;
-	int ranks[PREDICT_COUNTS], counts;	/* to predict */
-
-	/* The results of one algorithm and number of ranks. */
+	int ranks[1 + PREDICT_COUNTS], counts;	/* the base, and those to
+						 * predict */
 	struct step_lists lists;
 	double seconds[CLUSTER_SECONDS];
 	struct figure step, rate, time;	/* seconds of a step, clips per second,
@@ -86,28 +86,27 @@ struct prediction {
 };
 
 /*
- * prediction_open(p, b, o, profile):
+ * predict_open(p, b, o, profile):
  * Read the cluster of ${o} and the table ${profile}; list the phases, those of
  * o->schedule, the shapes o->shapes, or all shapes of the profile if both are
  * NULL; and list the ranks, those of ${o}, or those of 1, 2, 4, ... hosts up to
  * all.  Return 0, or -1 after a message, also if a step has fewer microbatches
- * than ranks; prediction_close frees ${p} in both cases.
+ * than ranks; predict_close frees ${p} in both cases.
  */
-int prediction_open(struct prediction *p, struct bench *b,
+int predict_open(struct predict *p, struct bench *b,
     const struct predict_options *o, const char *profile);
-void prediction_close(struct prediction *p);
+void predict_close(struct predict *p);
 
 /*
- * prediction_walk(p, prefix, name, print, arg):
+ * predict_walk(p, prefix, name, print, arg):
  * Simulate all seeds with the algorithm ${name} on each number of ranks, and
  * call ${print}(p, ${arg}) with the results in ${p}.  The prefix of its rows is
  * ${prefix}/NAME/RANKS.  Return 0, or -1 after a message.
  */
-int prediction_walk(struct prediction *p, const char *prefix,
-    const char *name, void (*print)(struct prediction *p, void *arg),
-    void *arg);
+int predict_walk(struct predict *p, const char *prefix, const char *name,
+    void (*print)(struct predict *p, void *arg), void *arg);
 
-/* prediction_efficiency(p, rate): Return ${rate} relative to the base. */
-double prediction_efficiency(const struct prediction *p, double rate);
+/* predict_efficiency(p, rate): Return ${rate} relative to the base. */
+double predict_efficiency(const struct predict *p, double rate);
 
 #endif
