@@ -24,19 +24,18 @@
 #include "options/clips.h"
 #include "options/predict.h"
 
-static const char *config, *data, *schedule_path, *sheet;
-static struct clip_settings clips = CLIP_SETTINGS;
-static struct bench_allreduce_options summing = ALLREDUCE_OPTIONS;
-static const char *model = "tsm_r50", *device = "cpu";
-static struct option_list shape_texts, requirements;
+static struct bench_inputs in = { .images = 256, .short_side = 256,
+	.clips = CLIP_SETTINGS, .sums = BENCH_SUMS_DEFAULTS,
+	.predict = { .base = 1 } };
 static struct bench_predict_options predicting = PREDICT_OPTIONS;
-static int64_t num_classes = 400, images = 256, short_side = 256;
-static int64_t warmup = 2, runs = 10, threads;
-static int precision, autotune, verify = 1, json, kinds, convs, quiet, verbose;
+static const char *config, *model = "tsm_r50", *device = "cpu";
+static struct option_list shape_texts, requirements;
+static int64_t num_classes = 400, warmup = 2, runs = 10, threads;
+static int precision, autotune, verify = 1, json, quiet, verbose;
 
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to measure"),
-	{ 'i', "data", OPTION_TEXT, &data, "DIR",
+	{ 'i', "data", OPTION_TEXT, &in.data_path, "DIR",
 	    "read a packed dataset",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
 	    BENCH_DECODE | BENCH_LOADER | BENCH_STEP | BENCH_PROFILE | FREE_HOST },
@@ -48,34 +47,34 @@ static const struct option_row rows[] = {
 	    "set clips, frames and crop size; may be repeated",
 	    NULL, 0, 0, OPTION_COMMON |
 	    BENCH_DECODE | BENCH_LOADER | BENCH_NETWORK | BENCH_CLUSTER },
-	{ 0, "schedule", OPTION_TEXT, &schedule_path, "FILE",
+	{ 0, "schedule", OPTION_TEXT, &in.schedule_path, "FILE",
 	    "use the shapes of a schedule",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
 	    BENCH_LOADER | BENCH_STEP | BENCH_PROFILE | BENCH_PREDICT },
 	{ 0, "num-classes", OPTION_INT, &num_classes, "N",
 	    "set the number of classes without --data (%)",
 	    NULL, 2, 1e6, BENCH_NETWORK | BENCH_COUNT },
-	{ 0, "kinds", OPTION_FLAG, &kinds, NULL,
+	{ 0, "kinds", OPTION_FLAG, &in.kinds, NULL,
 	    "time each kind of operator, too",
 	    NULL, 0, 0, OPTION_COMMON | BENCH_STEP },
-	{ 0, "convs", OPTION_FLAG, &convs, NULL,
+	{ 0, "convs", OPTION_FLAG, &in.convs, NULL,
 	    "time each convolution, in the step and alone, too",
 	    NULL, 0, 0, BENCH_STEP },
-	{ 0, "sheet", OPTION_TEXT, &sheet, "FILE",
+	{ 0, "sheet", OPTION_TEXT, &in.sheet, "FILE",
 	    "draw the first clips: .png, .svg or .pdf",
 	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT | BENCH_LOADER },
-	{ 0, "images", OPTION_INT, &images, "N",
+	{ 0, "images", OPTION_INT, &in.images, "N",
 	    "decode N frames of --data in a run (%)",
 	    NULL, 1, 1e6, BENCH_DECODE },
-	{ 0, "short-side", OPTION_INT, &short_side, "N",
+	{ 0, "short-side", OPTION_INT, &in.short_side, "N",
 	    "downscale the short side to N; 0: off (%)",
 	    NULL, 0, 16384, BENCH_DECODE },
 	OPTION_HEADING("Sums between ranks"),
-	OPTION_ALLREDUCE(summing),
+	OPTION_ALLREDUCE(in.sums),
 	OPTION_HEADING("Prediction"),
-	OPTION_PREDICT(predicting),
+	OPTION_PREDICT(predicting, in),
 	OPTION_HEADING("Clips of the loader"),
-	OPTION_CLIPS(clips, BENCH_LOADER),
+	OPTION_CLIPS(in.clips, BENCH_LOADER),
 	OPTION_HEADING("Runs and results"),
 	{ 0, "warmup", OPTION_INT, &warmup, "N",
 	    "run N times before the timed runs (%)",
@@ -117,240 +116,31 @@ vt_bench_versions(FILE *f)
 static int
 vt_bench_mode(int operands, char *const *operand)
 {
-	return operands > 0 ? text_choice(BENCH_TESTS, operand[0]) : -1;
+	return operands > 0 ? text_choice(BENCH_NAMES, operand[0]) : -1;
 }
 
 static const struct command command = {
 	.usage = "TEST [OPTION]... [VIDEO]...",
 	.summary = "Time one part of vt, verify it, and print a row for each "
 	    "figure.\nTEST --help shows the options of TEST, one of\n"
-	    BENCH_TESTS ".",
+	    BENCH_NAMES ".",
 	.example = "vt-bench step --model=tsm_tiny --shape=8x8x48 --require='*/step<=0.1'",
 	.rows = rows,
 	.versions = vt_bench_versions,
-	.operands = BENCH_TESTS " FILE",
-	.modes = BENCH_TESTS,
+	.operands = BENCH_NAMES " FILE",
+	.modes = BENCH_NAMES,
 	.mode = vt_bench_mode
 };
 
-/* The inputs and the state of a benchmark, opened and closed by main. */
-struct bench_session {
-	struct bench b;
-	int test;			/* index of subtests */
-	struct comm *comm;
-	struct dataset *data;
-	struct shape_list shapes;
-	struct schedule *schedule;
-	struct graph *graph;
-	struct device *device;
-	char **file;			/* operands */
-	int files;
-};
-
-/* ---- the cases ---- */
-
-/* Read the network.  Return 0, or an exit status after a message. */
-static int
-vt_bench_read_network(struct bench_session *s)
-{
-	char *path = share_find("models", model, ".net");
-	int n = s->data != NULL ? dataset_classes(s->data) : (int)num_classes;
-
-	if (path == NULL)
-		return EXIT_USAGE;
-	s->graph = graph_read(path, n);
-	free(path);
-	return s->graph == NULL || (s->data != NULL && loader_check_dataset(
-	    s->data, &s->graph->needs, s->graph->name) != 0) ? EXIT_USAGE : 0;
-}
-
-/* Open network and device.  Return 0, or an exit status after a message. */
-static int
-vt_bench_open_network(struct bench_session *s)
-{
-	const struct device_options o = { .threads = s->b.threads,
-		.precision = (enum precision)precision };
-	const struct backend *b = backend_find(device);
-
-	if (b == NULL || vt_bench_read_network(s) != 0)
-		return EXIT_USAGE;
-	if ((s->device = device_open(b, &o)) == NULL)
-		return EXIT_USAGE;
-	device_tune(s->device, autotune == CHOOSE_FASTEST);
-	return 0;
-}
-
-static int
-vt_bench_run_decode(struct bench_session *s)
-{
-	struct decode_options o = { .file = s->file, .files = s->files,
-		.data = s->data, .shapes = &s->shapes, .images = (int)images,
-		.short_side = (int)short_side };
-	int status = 0;
-
-	if (s->files > 0)
-		status = bench_videos(&s->b, &o);
-	return status == 0 && s->data != NULL ? bench_pictures(&s->b, &o) :
-	    status;
-}
-
-static int
-vt_bench_run_loader(struct bench_session *s)
-{
-	/* Mixed clips have soft labels over all classes. */
-	struct target_spec target = { TARGET_DEFAULT,
-		dataset_classes(s->data), 1 << TARGET_CLASS |
-		1 << TARGET_SOFT };
-	struct input_spec needs = input_spec_default;
-	struct loader_options o = { .needs = &needs };
-
-	clip_settings_apply(&clips, &o);
-	if (options_given("model")) {
-		if (vt_bench_read_network(s) != 0)
-			return EXIT_USAGE;
-		needs = s->graph->needs;
-	}
-	needs.target = &target;
-	needs.targets = 1;
-	if (loader_check_streams(s->data, &needs, "loader") != 0 ||
-	    loader_check_transforms(&needs, &o.transforms, "loader") != 0)
-		return EXIT_USAGE;
-	return bench_loader(&s->b, &(struct load_options){ s->data,
-	    s->schedule, &s->shapes, &o, sheet });
-}
-
-/* With --autotune=fastest use and extend the user's table. */
-static int
-vt_bench_run_network(struct bench_session *s)
-{
-	const struct net_options o = { s->graph, s->device, &s->shapes,
-		s->schedule, s->data, kinds, convs };
-
-	if (autotune == CHOOSE_FASTEST)
-		algorithm_cache_load(s->device);
-	switch (OPTION_MODE(s->test)) {
-	case BENCH_OP:
-		return bench_ops(&s->b, &o);
-	case BENCH_PROFILE:
-		return bench_profile(&s->b, &o, predicting.rate);
-	default:
-		return (s->schedule != NULL ? bench_cells : bench_step)(&s->b,
-		    &o);
-	}
-}
-
-static int
-vt_bench_run_allreduce(struct bench_session *s)
-{
-	struct sum_options o = allreduce_options_set(&summing, s->comm);
-
-	return bench_allreduce(&s->b, &o);
-}
-
-static void
-vt_bench_set_predict(const struct bench_session *s)
-{
-	predict_options_set(&predicting, &summing.algorithms,
-	    schedule_path != NULL, OPTION_MODE(s->test));
-}
-
-static int
-vt_bench_run_count(struct bench_session *s)
-{
-	vt_bench_set_predict(s);
-	if (vt_bench_read_network(s) != 0)
-		return EXIT_USAGE;
-	predicting.predict.wire = &wires[summing.comm_dtype];
-	return bench_count(&s->b, &predicting.predict, s->graph->elements);
-}
-
-static int
-vt_bench_run_links(struct bench_session *s)
-{
-	return bench_links(&s->b, s->comm);
-}
-
-/* cluster and guidelines */
-static int
-vt_bench_run_predict(struct bench_session *s)
-{
-	int cluster = OPTION_MODE(s->test) == BENCH_CLUSTER, status;
-	struct predict_options *o = &predicting.predict;
-	char *links = share_find("clusters", o->links, ".tsv");
-
-	if (links == NULL)
-		return EXIT_USAGE;
-	o->links = links;
-	o->schedule = s->schedule;
-	o->shapes = cluster ? &s->shapes : NULL;
-	o->wire = &wires[summing.comm_dtype];
-	status = (cluster ? bench_predict : bench_guidelines)(&s->b, o);
-	free(links);
-	return status;
-}
-
-/* ---- checks of the tests, before ranks connect: no other rank waits for one
- * that exits here ---- */
-
-static void
-vt_bench_check_decode(const struct bench_session *s)
-{
-	if (s->files == 0 && data == NULL)
-		options_wrong("nothing to decode (wanted videos or "
-		    "--data=DIR)");
-}
-
-static void
-vt_bench_check_loader(const struct bench_session *s)
-{
-	if (data == NULL)
-		options_wrong("no dataset (wanted --data=DIR)");
-	for (size_t i = 0; (clips.mixup > 0 || clips.cutmix > 0) &&
-	    schedule_path == NULL && i < s->shapes.n; i++)
-		if (s->shapes.item[i].n < 2)
-			options_wrong("--mixup, --cutmix: a shape of 1 clip "
-			    "(wanted at least 2)");
-}
-
-static void
-vt_bench_check_step(const struct bench_session *s)
-{
-	(void)s;
-	if (schedule_path != NULL && (kinds || convs || data != NULL))
-		options_wrong("step --schedule takes neither --kinds, --convs "
-		    "nor --data");
-}
-
-struct bench_subtest {
-	int (*run)(struct bench_session *s);
-	void (*check)(const struct bench_session *s);	/* NULL: no checks */
-	const char *shapes;		/* defaults of --shape, or NULL */
-	unsigned network:1;		/* open a network and a device */
-	unsigned files:1;		/* operands follow the name */
-	unsigned collective:1;		/* run on all ranks */
-};
-
-/* In the order of BENCH_TESTS. */
-static const struct bench_subtest subtests[] = {
-	{ vt_bench_run_decode, vt_bench_check_decode,
-	    "1x1x224 1x1x158 1x1x112", 0, 1, 0 },
-	{ vt_bench_run_loader, vt_bench_check_loader, "8x8x224", 0, 0, 0 },
-	{ vt_bench_run_network, NULL, "2x8x224", 1, 0, 0 },
-	{ vt_bench_run_network, vt_bench_check_step, "2x8x224", 1, 0, 0 },
-	{ vt_bench_run_network, NULL, "2x8x224", 1, 0, 0 },
-	{ vt_bench_run_allreduce, NULL, NULL, 0, 0, 1 },
-	{ vt_bench_run_links, NULL, NULL, 0, 0, 1 },
-	{ vt_bench_run_count, NULL, NULL, 0, 0, 0 },
-	{ vt_bench_run_predict, vt_bench_set_predict, "2x8x224", 0, 0, 0 },
-	{ vt_bench_run_predict, vt_bench_set_predict, NULL, 0, 0, 0 },
-};
+#define CASE(name, NAME) &bench_case_##name,
+static const struct bench_case *const cases[] = { BENCH_CASES(CASE, CASE) };
 
 /* ---- options ---- */
 
 static void
-vt_bench_add_shape(struct bench_session *s, const char *text)
+vt_bench_add_shape(const char *text)
 {
-	struct shape_list *l = &s->shapes;
+	struct shape_list *l = &in.shapes;
 
 	l->item = array_reserve(l->item, l->n, &l->cap, sizeof(*l->item));
 	if (shape_parse(text, &l->item[l->n++]) != 0)
@@ -359,139 +149,181 @@ vt_bench_add_shape(struct bench_session *s, const char *text)
 }
 
 static void
-vt_bench_set_shapes(struct bench_session *s, const struct bench_subtest *t)
+vt_bench_set_shapes(const struct bench_case *c)
 {
-	char *copy = xstrdup(t->shapes != NULL ? t->shapes : "");
+	char *copy = xstrdup(c->shapes != NULL ? c->shapes : "");
 
 	for (size_t i = 0; i < shape_texts.n; i++)
-		vt_bench_add_shape(s, shape_texts.item[i]);
+		vt_bench_add_shape(shape_texts.item[i]);
 	if (shape_texts.n == 0)
 		for (char *one = strtok(copy, " "); one != NULL;
 		    one = strtok(NULL, " "))
-			vt_bench_add_shape(s, one);
+			vt_bench_add_shape(one);
 	free(copy);
 }
 
-/* Check the options for the test ${t}, named ${name}. */
+/*
+ * Check the options for the case ${c}, named ${name}, before ranks connect: no
+ * other rank waits for one that exits here.
+ */
 static void
-vt_bench_check_use(struct bench_session *s, const struct bench_subtest *t,
+vt_bench_check_use(struct bench *b, const struct bench_case *c, unsigned mode,
     const char *name)
 {
 	struct error why = { "" };
 	int size, bad = 0;
 
 	launch_rank(&size);
-	vt_bench_set_shapes(s, t);
+	vt_bench_set_shapes(c);
 	for (size_t i = 0; i < requirements.n && !bad; i++)
-		bad = bench_require(&s->b, requirements.item[i], &why) != 0;
+		bad = bench_require(b, requirements.item[i], &why) != 0;
 	if (bad)
 		options_wrong("--require: %s", why.text);
-	if (s->files > 0 && !t->files)
+	if (in.files > 0 && !c->files)
 		options_wrong("%s: %s takes no operands",
-		    text_quote(s->file[0]), name);
-	if (schedule_path != NULL && shape_texts.n > 0)
+		    text_quote(in.file[0]), name);
+	if (in.schedule_path != NULL && shape_texts.n > 0)
 		options_wrong("--schedule and --shape (wanted one of them)");
-	clips_check(&clips);
-	if (t->check != NULL)
-		t->check(s);
-	if (sheet != NULL && plot_ready(sheet) != 0)
+	clips_check(&in.clips);
+	if (c->check != NULL)
+		c->check(&in);
+	if (mode & BENCH_PREDICT)
+		predict_options_set(&predicting, &in, mode);
+	if (in.sheet != NULL && plot_ready(in.sheet) != 0)
 		exit(EXIT_USAGE);
-	allreduce_options_check(&summing, size);
-	if (!t->collective && size > 1)
+	allreduce_options_check(&in.sums, size);
+	if (mode == BENCH_COUNT)
+		predict_options_set(&predicting, &in, mode);
+	if (!c->collective && size > 1)
 		options_wrong("%s runs on one rank, not on %d", name, size);
+}
+
+/* ---- inputs: functions return 0, or an exit status after a message ---- */
+
+static int
+vt_bench_read_network(void)
+{
+	char *path = share_find("models", model, ".net");
+	int n = in.data != NULL ? dataset_classes(in.data) : (int)num_classes;
+
+	if (path == NULL)
+		return EXIT_USAGE;
+	in.graph = graph_read(path, n);
+	free(path);
+	return in.graph == NULL || (in.data != NULL && loader_check_dataset(
+	    in.data, &in.graph->needs, in.graph->name) != 0) ? EXIT_USAGE : 0;
+}
+
+/* With --autotune=fastest use and extend the user's table. */
+static int
+vt_bench_open_network(int workers)
+{
+	const struct device_options o = { .threads = workers,
+		.precision = (enum precision)precision };
+	const struct backend *b = backend_find(device);
+
+	if (b == NULL || vt_bench_read_network() != 0 ||
+	    (in.device = device_open(b, &o)) == NULL)
+		return EXIT_USAGE;
+	device_tune(in.device, autotune == CHOOSE_FASTEST);
+	if (autotune == CHOOSE_FASTEST)
+		algorithm_cache_load(in.device);
+	return 0;
+}
+
+static int
+vt_bench_open(const struct bench *b, const struct bench_case *c)
+{
+	int bad;
+
+	if (in.data_path != NULL &&
+	    (in.data = dataset_open(in.data_path, &bad)) == NULL)
+		return exit_of(bad);
+	if (in.data != NULL && dataset_samples(in.data) == 0) {
+		fail("%s: 0 samples (wanted at least 1)",
+		    text_quote(in.data_path));
+		return EXIT_FAILED;
+	}
+	if (in.schedule_path != NULL &&
+	    (in.schedule = schedule_read(in.schedule_path)) == NULL)
+		return EXIT_USAGE;
+	if (in.predict.links != NULL && (in.predict.links =
+	    share_find("clusters", in.predict.links, ".tsv")) == NULL)
+		return EXIT_USAGE;
+	if (c->device)
+		return vt_bench_open_network(b->threads);
+	return c->graph == BENCH_GRAPH || (c->graph == BENCH_GRAPH_GIVEN &&
+	    options_given("model")) ? vt_bench_read_network() : 0;
+}
+
+static void
+vt_bench_close(void)
+{
+	graph_free(in.graph);
+	device_close(in.device);
+	dataset_free(in.data);
+	schedule_free(in.schedule);
+	free(in.shapes.item);
+	free((char *)in.predict.links);
 }
 
 /* ---- the command ---- */
 
-static int
-vt_bench_open_inputs(struct bench_session *s, const struct bench_subtest *t)
-{
-	int bad;
-
-	if (data != NULL && (s->data = dataset_open(data, &bad)) == NULL)
-		return exit_of(bad);
-	if (s->data != NULL && dataset_samples(s->data) == 0) {
-		fail("%s: 0 samples (wanted at least 1)", text_quote(data));
-		return EXIT_FAILED;
-	}
-	if (schedule_path != NULL &&
-	    (s->schedule = schedule_read(schedule_path)) == NULL)
-		return EXIT_USAGE;
-	return t->network ? vt_bench_open_network(s) : 0;
-}
-
 /* Return the exit status of rank 0, which has the figures, on all ranks. */
 static int
-vt_bench_status(struct bench_session *s, int status)
+vt_bench_run(struct bench *b, const struct bench_case *c)
 {
-	int64_t worst = status;
+	int status = vt_bench_open(b, c);
+	int64_t worst;
 
-	if (status == 0)
-		worst = bench_end(&s->b);
-	if (s->comm != NULL && comm_max(s->comm, &worst) != 0)
+	if (status != 0)
+		return status;
+	if ((worst = c->run(b, &in)) == 0)
+		worst = bench_end(b);
+	if (in.comm != NULL && comm_max(in.comm, &worst) != 0)
 		return EXIT_RANKS;
 	return (int)worst;
-}
-
-static int
-vt_bench_run(struct bench_session *s, const struct bench_subtest *t)
-{
-	int status;
-
-	if ((status = vt_bench_open_inputs(s, t)) != 0)
-		return status;
-	return vt_bench_status(s, t->run(s));
-}
-
-static void
-vt_bench_close_session(struct bench_session *s)
-{
-	graph_free(s->graph);
-	device_close(s->device);
-	dataset_free(s->data);
-	schedule_free(s->schedule);
-	free(s->shapes.item);
-	bench_close(&s->b);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct bench_session s = { 0 };
-	const struct bench_subtest *t;
-	int status = 0, operand;
+	const struct bench_case *c;
+	int status = 0, operand, mode;
 	struct buffer identity = { 0 };
+	struct bench b;
 
 	program_start(argv[0]);
 	operand = options_parse(&command, argc, argv);
 	program_quiet(quiet);
 	program_verbose(verbose);
-	s.test = vt_bench_mode(argc - operand, argv + operand);
 	if (operand == argc)
-		options_wrong("no sub-test (wanted one of %s)", BENCH_TESTS);
-	if (s.test < 0)
+		options_wrong("no sub-test (wanted one of %s)", BENCH_NAMES);
+	mode = vt_bench_mode(argc - operand, argv + operand);
+	if (mode < 0)
 		options_wrong("no sub-test %s (wanted one of %s)",
-		    text_quote(argv[operand]), BENCH_TESTS);
-	t = &subtests[s.test];
-	s.file = argv + operand + 1;
-	s.files = argc - operand - 1;
-	s.b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,
+		    text_quote(argv[operand]), BENCH_NAMES);
+	c = cases[mode];
+	in.file = argv + operand + 1;
+	in.files = argc - operand - 1;
+	b = (struct bench){ .warmup = (int)warmup, .runs = (int)runs,
 		.check = verify, .threads = threads > 0 ? (int)threads : cpus(),
-		.json = json, .verbose = verbose > 0,
-		.out = stdout };
-	vt_bench_check_use(&s, t, argv[operand]);
-	if (t->collective) {
-		if ((s.comm = comm_open(&argc, &argv, summing.timeout)) == NULL)
+		.json = json, .verbose = verbose > 0, .out = stdout };
+	vt_bench_check_use(&b, c, OPTION_MODE(mode), argv[operand]);
+	if (c->collective) {
+		if ((in.comm = comm_open(&argc, &argv, in.sums.timeout)) ==
+		    NULL)
 			return EXIT_USAGE;
-		program_rank(s.comm->rank, s.comm->size);
-		s.b.out = s.comm->rank == 0 ? stdout : NULL;
+		program_rank(in.comm->rank, in.comm->size);
+		b.out = in.comm->rank == 0 ? stdout : NULL;
 		identity_add_options(&identity);
-		status = identity_check(s.comm, &identity);
+		status = identity_check(in.comm, &identity);
 	}
 	if (status == 0)
-		status = vt_bench_run(&s, t);
-	vt_bench_close_session(&s);
-	comm_close(s.comm);
+		status = vt_bench_run(&b, c);
+	vt_bench_close();
+	bench_close(&b);
+	comm_close(in.comm);
 	if (stdout_done() != 0 && status == 0)
 		status = EXIT_FAILED;
 	return status;

@@ -6,7 +6,7 @@
 #include "allreduce.h"
 
 void
-allreduce_options_check(const struct bench_allreduce_options *o, int ranks)
+allreduce_options_check(const struct bench_sums *o, int ranks)
 {
 	if (o->min > o->max)
 		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
@@ -19,12 +19,4 @@ allreduce_options_check(const struct bench_allreduce_options *o, int ranks)
 	if (o->vectors > 0 && o->vectors < ranks)
 		options_wrong("--vectors=%" PRId64 ": fewer than the %d ranks",
 		    o->vectors, ranks);
-}
-
-struct sum_options
-allreduce_options_set(const struct bench_allreduce_options *o, struct comm *c)
-{
-	return (struct sum_options){ c, (size_t)o->min, (size_t)o->max,
-		(int)o->factor, (int)o->vectors, o->algorithms.item,
-		o->algorithms.n, &wires[o->comm_dtype], o->overlap, o->tune };
 }

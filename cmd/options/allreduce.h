@@ -3,27 +3,13 @@
 
 /* Options of vt-bench allreduce; vt-bench(1) explains them. */
 
-#include <stdint.h>
-
-#include "base/options.h"
 #include "bench/cases.h"
 
-#include "bench.h"
-
-struct bench_allreduce_options {
-	int64_t min, max;		/* bytes of a vector */
-	int64_t factor, vectors;
-	struct option_list algorithms;
-	int comm_dtype, overlap;
-	const char *tune;
-	double timeout;			/* seconds; as comm_open */
-};
-
 /* The defaults. */
-#define ALLREDUCE_OPTIONS { .min = 4 << 10, .max = 64 << 20, .factor = 4, \
+#define BENCH_SUMS_DEFAULTS { .min = 4 << 10, .max = 64 << 20, .factor = 4, \
 	.timeout = 600 }
 
-/* The rows of a struct bench_allreduce_options ${o}. */
+/* The rows of a struct bench_sums ${o}. */
 #define OPTION_ALLREDUCE(o) \
 	{ 0, "min", OPTION_SIZE, &(o).min, "BYTES", \
 	    "set the smallest vector (%)", \
@@ -57,12 +43,6 @@ struct bench_allreduce_options {
 
 /* allreduce_options_check(o, ranks): end the program after a message if the
  * options contradict each other, or if ${ranks} are too many. */
-void allreduce_options_check(const struct bench_allreduce_options *o,
-    int ranks);
-
-/* allreduce_options_set(o, c): return ${o} in the form of bench_allreduce.  The
- * result refers to ${o} and ${c}. */
-struct sum_options allreduce_options_set(const struct bench_allreduce_options *o,
-    struct comm *c);
+void allreduce_options_check(const struct bench_sums *o, int ranks);
 
 #endif

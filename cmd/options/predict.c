@@ -47,9 +47,10 @@ predict_check_algorithm(const char *name, int grids)
 
 /* Check that the options of a prediction are there and have an effect. */
 static void
-predict_check(const struct predict_options *o,
-    const struct option_list *algorithms, int schedule, int guidelines)
+predict_check(const struct bench_inputs *in, int guidelines)
 {
+	const struct predict_options *o = &in->predict;
+	int schedule = in->schedule_path != NULL;
 	const char *absent = o->profiles.n == 0 ? "profile" : "links";
 
 	if (o->profiles.n == 0 || o->links == NULL)
@@ -58,9 +59,9 @@ predict_check(const struct predict_options *o,
 	if (o->profiles.n > 1 && !guidelines)
 		options_wrong("%zu times --profile (wanted one)",
 		    o->profiles.n);
-	if (algorithms->n > 1 && guidelines)
+	if (in->sums.algorithms.n > 1 && guidelines)
 		options_wrong("%zu times --algorithm (wanted one)",
-		    algorithms->n);
+		    in->sums.algorithms.n);
 	if (schedule && o->samples == 0)
 		options_wrong("--schedule needs --samples=N");
 	if (!schedule && (o->samples > 0 || o->price > 0))
@@ -68,17 +69,17 @@ predict_check(const struct predict_options *o,
 }
 
 void
-predict_options_set(struct bench_predict_options *options,
-    const struct option_list *algorithms, int schedule, unsigned test)
+predict_options_set(const struct bench_predict_options *options,
+    struct bench_inputs *in, unsigned test)
 {
 	static const char *const standard[] = { "exact", "ring", "torus",
 		"halving" };
-	struct predict_options *o = &options->predict;
+	const struct option_list *algorithms = &in->sums.algorithms;
+	struct predict_options *o = &in->predict;
 	int count = test == BENCH_COUNT;
 
 	if (!count)
-		predict_check(o, algorithms, schedule,
-		    test == BENCH_GUIDELINES);
+		predict_check(in, test == BENCH_GUIDELINES);
 	for (size_t i = 0; i < algorithms->n; i++)
 		predict_check_algorithm(algorithms->item[i], !count);
 	if (o->plot != NULL && plot_ready(o->plot) != 0)

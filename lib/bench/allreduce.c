@@ -37,7 +37,7 @@ struct bench_allreduce_candidate {
 };
 
 struct bench_allreduce_job {
-	const struct sum_options *o;
+	const struct bench_sums *o;
 	const int *host;
 	struct comm *comm;		/* communicator that may be used by
 					 * another thread */
@@ -157,7 +157,8 @@ bench_allreduce_run_hidden(void *arg, int counts)
 static double
 bench_allreduce_tolerance(const struct bench_allreduce_job *j)
 {
-	const struct wire *w = j->o->wire;
+	const struct wire *w =
+	    &wires[j->o->comm_dtype];
 
 	return j->candidate->kind == NULL || w->elem == 0 ? 0 :
 	    8.0 * j->microbatches * 2 * j->comm->size * 0x1p-8;
@@ -202,7 +203,7 @@ bench_allreduce_record(struct bench_allreduce_job *j, double us)
 	j->tuning.row = xrealloc(j->tuning.row, j->tuning.n + 1, sizeof(*r));
 	r = &j->tuning.row[j->tuning.n++];
 	*r = (struct tuned){ j->comm->size, grid_hosts(j->host,
-		j->comm->size), j->o->wire, j->candidate->kind,
+		j->comm->size), &wires[j->o->comm_dtype], j->candidate->kind,
 		j->n * sizeof(float), us };
 }
 
@@ -252,9 +253,9 @@ static int
 bench_allreduce_measure_way(struct bench *b, struct bench_allreduce_job *j,
     double *median)
 {
-	const struct sum_options *o = j->o;
+	const struct bench_sums *o = j->o;
 	struct allreduce_options free = { .kind = j->candidate->kind,
-		.wire = o->wire, .columns = j->candidate->columns,
+		.wire = &wires[o->comm_dtype], .columns = j->candidate->columns,
 		.host = j->host,
 		.elem = sizeof(float), .add = wire_sum, .max = j->n };
 	int status;
@@ -318,26 +319,26 @@ bench_allreduce_check(const char *name)
  * number.
  */
 static int
-bench_allreduce_choose(const struct sum_options *o,
+bench_allreduce_choose(const struct bench_sums *o, struct comm *c,
     struct bench_allreduce_candidate *way)
 {
 	const struct algorithm *native = algorithm_find("native");
 	int n = 0, rows;
 
-	for (size_t i = 0; i < o->names; i++, n++) {
+	for (size_t i = 0; i < o->algorithms.n; i++, n++) {
 		way[n] = (struct bench_allreduce_candidate){
-			.name = o->name[i] };
-		way[n].kind = algorithm_parse(o->name[i], &way[n].columns,
-		    &rows);
+			.name = o->algorithms.item[i] };
+		way[n].kind = algorithm_parse(o->algorithms.item[i],
+		    &way[n].columns, &rows);
 	}
 	if (n == 0 && o->tune == NULL)
 		way[n++] = (struct bench_allreduce_candidate){ "exact", NULL,
 			0 };
-	for (const struct algorithm *k = algorithms; o->names == 0 &&
+	for (const struct algorithm *k = algorithms; o->algorithms.n == 0 &&
 	    k->name != NULL; k++)
 		if ((k == native || o->tune != NULL) &&
-		    algorithm_can(k, o->comm, o->wire, sizeof(float)) &&
-		    (k != native || o->comm->t->allreduce != NULL))
+		    algorithm_can(k, c, &wires[o->comm_dtype], sizeof(float)) &&
+		    (k != native || c->t->allreduce != NULL))
 			way[n++] = (struct bench_allreduce_candidate){ k->name,
 			    k, 0 };
 	return n;
@@ -361,47 +362,48 @@ static void
 bench_allreduce_say_ranks(struct bench *b, const struct bench_allreduce_job *j,
     const char *bound)
 {
-	const struct sum_options *o = j->o;
-	int hosts = grid_hosts(j->host, o->comm->size);
+	const struct comm *c = j->comm;
+	int hosts = grid_hosts(j->host, c->size);
 
 	bench_remark(b, "%d ranks, %d microbatches, %d host%s; %s",
-	    o->comm->size, j->microbatches, hosts, hosts > 1 ? "s" : "", bound);
+	    c->size, j->microbatches, hosts, hosts > 1 ? "s" : "", bound);
 	/*
 	 * Open MPI waits by spinning.  Its sum is hundreds of times slower if
 	 * two ranks share a processor, so a ratio would be meaningless.
 	 */
-	if (o->comm->t->allreduce != NULL && !j->own_processors)
+	if (c->t->allreduce != NULL && !j->own_processors)
 		bench_remark(b, "no ratio to the library's sum, which waits by "
 		    "spinning: ranks need processors of their own for it "
 		    "(mpirun --bind-to core)");
-	if (o->comm->t->allreduce == NULL)
+	if (c->t->allreduce == NULL)
 		bench_remark(b, "%s has no sum of its own to compare with",
-		    o->comm->t->name);
+		    c->t->name);
 }
 
-int
-bench_allreduce(struct bench *b, const struct sum_options *o)
+static int
+bench_allreduce(struct bench *b, const struct bench_inputs *in)
 {
-	struct bench_allreduce_job j = { .o = o, .comm = o->comm,
-		.microbatches = o->microbatches > 0 ? o->microbatches :
-		o->comm->size };
+	const struct bench_sums *o = &in->sums;
+	struct comm *c = in->comm;
+	struct bench_allreduce_job j = { .o = o, .comm = c,
+		.microbatches = o->vectors > 0 ? (int)o->vectors : c->size };
 	struct bench_allreduce_candidate *way =
-	    xcalloc(o->names + 8, sizeof(*way));
-	int *host = xcalloc((size_t)o->comm->size, sizeof(*host));
-	int ways = bench_allreduce_choose(o, way), status = 0;
+	    xcalloc(o->algorithms.n + 8, sizeof(*way));
+	int *host = xcalloc((size_t)c->size, sizeof(*host));
+	int ways = bench_allreduce_choose(o, c, way), status = 0;
 	char bound[80];
 
 	j.host = host;
-	if ((j.own_processors = cores_binding(o->comm, bound, sizeof(bound))) <
-	    0 || cores_hosts(o->comm, host) != 0)
+	if ((j.own_processors = cores_binding(c, bound, sizeof(bound))) <
+	    0 || cores_hosts(c, host) != 0)
 		status = EXIT_RANKS;
 	snprintf(j.note, sizeof(j.note), "the exact exchange to the "
 	    "library's; %s", bound);
 	if (status == 0)
 		bench_allreduce_say_ranks(b, &j, bound);
-	for (size_t bytes = o->min; bytes <= o->max && status == 0;
-	    bytes *= (size_t)o->factor) {
-		j.n = bytes / sizeof(float) > 0 ? bytes / sizeof(float) : 1;
+	for (int64_t bytes = o->min; bytes <= o->max && status == 0;
+	    bytes *= o->factor) {
+		j.n = (size_t)bytes / sizeof(float);
 		status = bench_allreduce_measure_size(b, &j, way, ways);
 	}
 	if (status == 0)
@@ -411,3 +413,6 @@ bench_allreduce(struct bench *b, const struct sum_options *o)
 	free(host);
 	return status;
 }
+
+const struct bench_case bench_case_allreduce = { .run = bench_allreduce,
+	.collective = 1 };

@@ -2,50 +2,118 @@
 #define BENCH_CASES_H
 
 /*
- * The cases of vt-bench.  Each function prints its rows and, if b->check is
- * set, checks its results.  It returns 0, or an exit status after a message.  A
- * wrong result is counted by bench_wrong and is not an exit status.
+ * The cases of vt-bench.  To add one, write a file that defines
+ * bench_case_NAME, and add NAME to the list below.  Options of its own are
+ * members of struct bench_inputs and rows of cmd/vt-bench.c.
  */
 
-#include "backend/backend.h"
+#include "base/options.h"
 #include "bench/bench.h"
+#include "bench/predict.h"
 #include "bench/shape.h"
 #include "comm/comm.h"
 #include "comm/wire.h"
-#include "data/loader.h"
 #include "shard/dataset.h"
+#include "train/loop/views.h"
 
-/* Decoding speed of videos, and of the frames of a packed set. */
-struct decode_options {
-	char **file;			/* paths of videos */
-	int files;
-	const struct dataset *data;	/* NULL: no packed set */
-	const struct shape_list *shapes;	/* only their sides are used */
-	int images;			/* frames that a run decodes */
-	int short_side;			/* stored short side of videos, in
-					 * pixels */
+/* The names, the modes of an option (base/options.h).  The first is FIRST. */
+#define BENCH_CASES(FIRST, NEXT) \
+	FIRST(decode, DECODE) NEXT(loader, LOADER) NEXT(op, OP) \
+	NEXT(step, STEP) NEXT(profile, PROFILE) NEXT(allreduce, ALLREDUCE) \
+	NEXT(links, LINKS) NEXT(count, COUNT) NEXT(cluster, CLUSTER) \
+	NEXT(guidelines, GUIDELINES)
+
+/* BENCH_NAMES: "decode|loader|..."; BENCH_DECODE, BENCH_LOADER, ...: bits of
+ * option_row.flags. */
+#define BENCH_NAME_FIRST(name, NAME) #name
+#define BENCH_NAME_NEXT(name, NAME) "|" #name
+#define BENCH_NAMES BENCH_CASES(BENCH_NAME_FIRST, BENCH_NAME_NEXT)
+#define BENCH_NUMBER(name, NAME) BENCH_NUMBER_##NAME,
+#define BENCH_BIT(name, NAME) BENCH_##NAME = OPTION_MODE(BENCH_NUMBER_##NAME),
+enum { BENCH_CASES(BENCH_NUMBER, BENCH_NUMBER) BENCH_NUMBERS };
+enum { BENCH_CASES(BENCH_BIT, BENCH_BIT)
+	BENCH_NETWORK = BENCH_OP | BENCH_STEP | BENCH_PROFILE,
+	BENCH_PREDICT = BENCH_CLUSTER | BENCH_GUIDELINES,
+	BENCH_SUMS = BENCH_ALLREDUCE | BENCH_COUNT | BENCH_PREDICT };
+
+/* The options of sums over ranks. */
+struct bench_sums {
+	int64_t min, max;		/* bytes of the smallest and largest
+					 * vector */
+	int64_t factor;			/* ratio of consecutive sizes */
+	int64_t vectors;		/* of the exact sum; 0: one per rank */
+	struct option_list algorithms;	/* "exact" or names; none: exact and
+					 * the library's own */
+	int comm_dtype;			/* of the algorithms: index of wires */
+	int overlap;			/* 1: also measure overlap
+					 * (bench/overlap.h) */
+	const char *tune;		/* path of a tuning table to write;
+					 * NULL: none */
+	double timeout;			/* seconds; as comm_open */
 };
 
-/* bench_videos(b, o): Measure decoding and extraction of each video of ${o}. */
-int bench_videos(struct bench *b, const struct decode_options *o);
+/* The options of vt-bench, and the inputs that they name. */
+struct bench_inputs {
+	const char *data_path, *schedule_path;	/* NULL: none */
+	struct dataset *data;
+	struct schedule *schedule;
+	struct shape_list shapes;
+	struct graph *graph;
+	struct device *device;
+	struct comm *comm;
+	char **file;			/* operands: paths of videos */
+	int files;
+
+	int64_t images;			/* frames that a run decodes */
+	int64_t short_side;		/* of stored videos, in pixels */
+	const char *sheet;		/* path of a contact sheet of clips */
+	struct clip_settings clips;	/* of the loader */
+	int kinds, convs;		/* of steps: profile
+					 * (bench/profile.h) */
+	double rate;			/* clips per second of a profile; 0:
+					 * measure */
+	struct bench_sums sums;
+	struct predict_options predict;
+};
+
+/* When to read the network; with the device, always. */
+enum bench_graph { BENCH_NO_GRAPH, BENCH_GRAPH_GIVEN, BENCH_GRAPH };
+
+struct bench_case {
+	/*
+	 * Print the rows and, if b->check is set, check the results.  Return 0,
+	 * or an exit status after a message.  A wrong result is counted by
+	 * bench_wrong and is not an exit status.
+	 */
+	int (*run)(struct bench *b, const struct bench_inputs *in);
+	/* End the program after a message if options contradict each other;
+	 * NULL: no checks.  Nothing is open yet but the shapes. */
+	void (*check)(const struct bench_inputs *in);
+	const char *shapes;		/* defaults of --shape, or NULL */
+	enum bench_graph graph;
+	int device;			/* 1: open a device */
+	int files;			/* 1: operands follow the name */
+	int collective;			/* 1: run on all ranks */
+};
+
+#define BENCH_DECLARE(name, NAME) \
+	extern const struct bench_case bench_case_##name;
+BENCH_CASES(BENCH_DECLARE, BENCH_DECLARE)
 
 /*
- * bench_pictures(b, o):
+ * bench_pictures(b, in):
  * Measure JPEG decoding of whole frames of the packed set, and of training
  * crops for each side.
+ *
+ * bench_cells(b, in):
+ * Measure steps on the microbatches of a schedule, and compare them with their
+ * nominal cost.
+ *
+ * Both return as the run of a case.
  */
-int bench_pictures(struct bench *b, const struct decode_options *o);
+int bench_pictures(struct bench *b, const struct bench_inputs *in);
+int bench_cells(struct bench *b, const struct bench_inputs *in);
 
-/* The loader, compared with libjpeg-turbo alone. */
-struct load_options {
-	const struct dataset *data;
-	const struct schedule *schedule;	/* NULL: use ${shapes} */
-	const struct shape_list *shapes;
-	const struct loader_options *clips;	/* sampler, crop, effects, input
-						 * spec */
-	const char *sheet;		/* path of a contact sheet of clips, or
-					 * NULL */
-};
 /*
  * bench_sheet(d, s, o, path):
  * Draw the first clips of schedule ${s} as a contact sheet.
@@ -54,73 +122,10 @@ int bench_sheet(const struct dataset *d, const struct schedule *s,
     const struct loader_options *o, const char *path);
 
 /*
- * bench_loader(b, o):
- * Measure the loader on each shape, or on each stage of the schedule.
- */
-int bench_loader(struct bench *b, const struct load_options *o);
-
-/* Single operators, and whole training steps. */
-struct net_options {
-	const struct graph *graph;
-	struct device *device;
-	const struct shape_list *shapes;
-	const struct schedule *schedule;	/* its cells (bench_cells) */
-	const struct dataset *data;	/* for steps; NULL: synthetic clips */
-	int kinds, convs;		/* for steps: profile
-					 * (bench/profile.h) */
-};
-
-/*
- * bench_ops(b, o):
- * Measure each distinct operator of the network at each shape.
- */
-int bench_ops(struct bench *b, const struct net_options *o);
-
-/* bench_step(b, o): Measure whole training steps at each shape. */
-int bench_step(struct bench *b, const struct net_options *o);
-/*
- * bench_cells(b, o):
- * Measure steps on the microbatches of a schedule, and compare them with their
- * nominal cost.
- */
-int bench_cells(struct bench *b, const struct net_options *o);
-
-/* All-reduce over ranks. */
-struct sum_options {
-	struct comm *comm;
-	size_t min, max;		/* bytes of the smallest and largest
-					 * vector */
-	int factor;			/* ratio of consecutive sizes */
-	int microbatches;		/* of the exact sum; 0: one per rank */
-	const char *const *name;	/* "exact" or names of algorithms */
-	size_t names;			/* 0: exact and the library's own */
-	const struct wire *wire;	/* communication dtype of the
-					 * algorithms */
-	int overlap;			/* 1: also measure overlap
-					 * (bench/overlap.h) */
-	const char *tune;		/* path of a tuning table to write;
-					 * NULL: none */
-};
-/*
  * bench_allreduce_check(name):
  * Return 0 if ${name} is "exact" or a known algorithm, otherwise -1 without a
  * message.
  */
 int bench_allreduce_check(const char *name);
-
-/*
- * bench_allreduce(b, o):
- * Measure all-reduce for each size and algorithm.  Collective: all ranks call
- * it.
- */
-int bench_allreduce(struct bench *b, const struct sum_options *o);
-
-/*
- * bench_links(b, c):
- * Measure latency and bandwidth between ranks of the first host, and between
- * the first two hosts.  Return 0, or an exit status after a message.
- * Collective: all ranks call it.
- */
-int bench_links(struct bench *b, struct comm *c);
 
 #endif

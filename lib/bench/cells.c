@@ -23,7 +23,7 @@ struct bench_cells_shaped {
 
 struct bench_cells_job {
 	struct bench *b;
-	const struct net_options *o;
+	const struct bench_inputs *o;
 	struct fixture fixture;
 	struct optim optim;
 	struct bench_cells_shaped *cell;
@@ -126,7 +126,7 @@ bench_cells_print(struct bench_cells_job *j)
 }
 
 int
-bench_cells(struct bench *b, const struct net_options *o)
+bench_cells(struct bench *b, const struct bench_inputs *o)
 {
 	struct bench_cells_job j = { .b = b, .o = o, .optim = {
 	    .rule = group_rule_find("tsm"), .set = { .momentum = 0.9,

@@ -4,7 +4,8 @@
  */
 #include "base/exit.h"
 #include "bench/allreduce.h"
-#include "bench/predict.h"
+#include "bench/cases.h"
+#include "graph/graph.h"
 
 /* Print the rows of ${name} with s->ranks ranks. */
 static int
@@ -48,14 +49,15 @@ count_step(struct bench *b, const char *name, const struct step_lists *s)
 	return 0;
 }
 
-int
-bench_count(struct bench *b, const struct predict_options *o, size_t elements)
+static int
+count_run(struct bench *b, const struct bench_inputs *in)
 {
-	struct step_lists s = { .wire = o->wire,
+	const struct predict_options *o = &in->predict;
+	struct step_lists s = { .wire = &wires[in->sums.comm_dtype],
 		.ranks_per_host = (int)o->ranks_per_host };
 	int status = 0;
 
-	step_lists_buckets(&s, elements, 4 << 20);
+	step_lists_buckets(&s, in->graph->elements, 4 << 20);
 	bench_remark(b, "%zu gradients and running statistics in buckets of "
 	    "%zu, %d ranks a host", s.elements, s.bucket, s.ranks_per_host);
 	for (size_t i = 0; i < o->names && status == 0; i++)
@@ -66,3 +68,6 @@ bench_count(struct bench *b, const struct predict_options *o, size_t elements)
 		}
 	return status;
 }
+
+const struct bench_case bench_case_count = { .run = count_run,
+	.graph = BENCH_GRAPH };

@@ -162,13 +162,13 @@ bench_decode_measure(struct bench *b, struct bench_decode_job *j)
 	return status;
 }
 
-int
-bench_videos(struct bench *b, const struct decode_options *o)
+static int
+bench_decode_videos(struct bench *b, const struct bench_inputs *o)
 {
 	size_t n = (size_t)b->threads;
 	struct spool_budget memory;
 	struct bench_decode_job j = { .pool = pool_new(b->threads),
-		.how = { .short_side = o->short_side, .quality = 90,
+		.how = { .short_side = (int)o->short_side, .quality = 90,
 		    .max_frames = FRAME_MAX, .max_pixels = PIXELS_MAX,
 		    .format = EXTRACT_JPEG, .memory = &memory } };
 	int status = video_ready() == 0 ? 0 : EXIT_FAILED;
@@ -194,3 +194,23 @@ bench_videos(struct bench *b, const struct decode_options *o)
 	pool_free(j.pool);
 	return status;
 }
+
+static int
+bench_decode(struct bench *b, const struct bench_inputs *in)
+{
+	int status = in->files > 0 ? bench_decode_videos(b, in) : 0;
+
+	return status == 0 && in->data != NULL ? bench_pictures(b, in) : status;
+}
+
+static void
+bench_decode_require(const struct bench_inputs *in)
+{
+	if (in->files == 0 && in->data_path == NULL)
+		options_wrong("nothing to decode (wanted videos or "
+		    "--data=DIR)");
+}
+
+const struct bench_case bench_case_decode = { .run = bench_decode,
+	.check = bench_decode_require, .shapes = "1x1x224 1x1x158 1x1x112",
+	.files = 1 };

@@ -17,7 +17,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
-#include "bench/predict.h"
+#include "bench/cases.h"
 
 enum { COMPUTE, INPUT, NETWORK, COSTS };
 static const char *const costs[COSTS] = { "compute", "input", "network" };
@@ -31,7 +31,8 @@ guidelines_print_sizes(const struct predict *p, const char *prefix,
     struct buffer *line)
 {
 	double parameters = (double)p->profile->parameters;
-	double gradients = (double)wire_bytes(p->o->wire, sizeof(float),
+	double gradients =
+	    (double)wire_bytes(&wires[p->in->sums.comm_dtype], sizeof(float),
 	    p->profile->elements);
 	double clips = 0, flops = 0, input = 0, seconds = 0;
 
@@ -186,7 +187,7 @@ guidelines_vary(const struct predict *from, int cost)
 {
 	struct predict p;
 	char prefix[200];
-	int bad = predict_open(&p, from->b, from->o,
+	int bad = predict_open(&p, from->b, from->in,
 	    from->o->profiles.item[0]);
 
 	for (size_t i = 0; !bad && i < p.profile->cells; i++)
@@ -222,16 +223,18 @@ guidelines_begin(const struct predict *p)
 	buffer_free(&line);
 }
 
-int
-bench_guidelines(struct bench *b, const struct predict_options *o)
+static int
+guidelines_run(struct bench *b, const struct bench_inputs *in)
 {
+	const struct predict_options *o = &in->predict;
 	size_t n = o->profiles.n;
 	struct predict *p = xcalloc(n, sizeof(*p));
 	int bad = 0;
 
 	/* Read all, so that a wrong one is found before the first row. */
 	for (size_t i = 0; i < n && !bad; i++) {
-		bad = predict_open(&p[i], b, o, o->profiles.item[i]);
+		bad = predict_open(&p[i], b, in,
+		    o->profiles.item[i]);
 		if (!bad && p[i].profile->cells != p->profile->cells)
 			bad = fail("%s: %zu shapes, %s: %zu (wanted the same "
 			    "number)", p->profile->path, p->profile->cells,
@@ -249,3 +252,5 @@ bench_guidelines(struct bench *b, const struct predict_options *o)
 	free(p);
 	return bad ? EXIT_USAGE : 0;
 }
+
+const struct bench_case bench_case_guidelines = { .run = guidelines_run };

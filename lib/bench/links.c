@@ -228,9 +228,10 @@ links_print_add(struct links_job *j)
 	return comm_barrier(j->comm) != 0 ? EXIT_RANKS : 0;
 }
 
-int
-bench_links(struct bench *b, struct comm *c)
+static int
+links_measure_all(struct bench *b, const struct bench_inputs *in)
 {
+	struct comm *c = in->comm;
 	int *host = xcalloc((size_t)c->size, sizeof(*host));
 	struct links_job j = { .b = b, .comm = c, .host = host,
 		.out = xcalloc(LARGEST, 1), .in = xcalloc(LARGEST, 1) };
@@ -246,3 +247,6 @@ bench_links(struct bench *b, struct comm *c)
 	free(host);
 	return status;
 }
+
+const struct bench_case bench_case_links = { .run = links_measure_all,
+	.collective = 1 };

@@ -330,12 +330,12 @@ bench_loader_close_job(struct bench_loader_job *j)
 
 /* Measure ${n} cells that are visited in turn. */
 static int
-bench_loader_measure(struct bench *b, const struct load_options *lo,
-    const struct cell *cell, int n, const char *name)
+bench_loader_measure(struct bench *b, const struct bench_inputs *in,
+    const struct loader_options *made, const struct cell *cell, int n,
+    const char *name)
 {
-	const struct dataset *d = lo->data;
-	struct bench_loader_job j = { .data = d, .name = name,
-	    .made = lo->clips,
+	const struct dataset *d = in->data;
+	struct bench_loader_job j = { .data = d, .name = name, .made = made,
 		.pool = pool_new(b->threads),
 		.schedule = shape_schedule(cell, n) };
 	uint64_t frames = (uint64_t)cell->batch * (uint64_t)cell->frames;
@@ -360,31 +360,60 @@ bench_loader_measure(struct bench *b, const struct load_options *lo,
 		bench_loader_print(b, &j, cell);
 	if (status == 0 && b->check)
 		status = bench_loader_check(b, &j);
-	if (status == 0 && lo->sheet != NULL) {
+	if (status == 0 && in->sheet != NULL) {
 		o = bench_loader_options(&j, b->threads);
-		status = bench_sheet(d, j.schedule, &o, lo->sheet);
+		status = bench_sheet(d, j.schedule, &o, in->sheet);
 	}
 	bench_loader_close_job(&j);
 	return status;
 }
 
-int
-bench_loader(struct bench *b, const struct load_options *o)
+static int
+bench_loader(struct bench *b, const struct bench_inputs *in)
 {
-	const struct schedule *s = o->schedule;
+	/* Mixed clips have soft labels over all classes. */
+	struct target_spec target = { TARGET_DEFAULT,
+		dataset_classes(in->data), 1 << TARGET_CLASS |
+		1 << TARGET_SOFT };
+	struct input_spec needs = in->graph != NULL ? in->graph->needs :
+	    input_spec_default;
+	struct loader_options o = { .needs = &needs };
+	const struct schedule *s = in->schedule;
 	char name[40];
 	int status = 0;
 
+	clip_settings_apply(&in->clips, &o);
+	needs.target = &target;
+	needs.targets = 1;
+	if (loader_check_streams(in->data, &needs, "loader") != 0 ||
+	    loader_check_transforms(&needs, &o.transforms, "loader") != 0)
+		return EXIT_USAGE;
 	for (int i = 0; s != NULL && i < s->stages && status == 0; i++) {
 		snprintf(name, sizeof(name), "stage%d", i);
-		status = bench_loader_measure(b, o, s->stage[i].cell,
+		status = bench_loader_measure(b, in, &o, s->stage[i].cell,
 		    s->stage[i].cells, name);
 	}
-	for (size_t i = 0; s == NULL && i < o->shapes->n && status == 0; i++) {
-		struct cell c = shape_cell(&o->shapes->item[i]);
+	for (size_t i = 0; s == NULL && i < in->shapes.n && status == 0; i++) {
+		struct cell c = shape_cell(&in->shapes.item[i]);
 
-		status = bench_loader_measure(b, o, &c, 1,
-		    shape_text(&o->shapes->item[i], name));
+		status = bench_loader_measure(b, in, &o, &c, 1,
+		    shape_text(&in->shapes.item[i], name));
 	}
 	return status;
 }
+
+static void
+bench_loader_require(const struct bench_inputs *in)
+{
+	if (in->data_path == NULL)
+		options_wrong("no dataset (wanted --data=DIR)");
+	for (size_t i = 0; (in->clips.mixup > 0 || in->clips.cutmix > 0) &&
+	    in->schedule_path == NULL && i < in->shapes.n; i++)
+		if (in->shapes.item[i].n < 2)
+			options_wrong("--mixup, --cutmix: a shape of 1 clip "
+			    "(wanted at least 2)");
+}
+
+const struct bench_case bench_case_loader = { .run = bench_loader,
+	.check = bench_loader_require, .shapes = "8x8x224",
+	.graph = BENCH_GRAPH_GIVEN };

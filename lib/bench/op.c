@@ -23,7 +23,7 @@
 struct bench_op_distinct { int task, like; struct figure forward, backward; };
 
 struct bench_op_job {
-	const struct net_options *o;
+	const struct bench_inputs *o;
 	char prefix[160];		/* prefix of names: op/NET/SHAPE */
 	struct fixture fixture;
 	struct bench_op_distinct *d;
@@ -184,7 +184,7 @@ bench_op_print_totals(struct bench *b, struct bench_op_job *j)
 
 /* Halve the shape until the reference can compute it in reasonable time. */
 static struct bench_shape
-bench_op_reduced(const struct net_options *o, struct bench_shape s)
+bench_op_reduced(const struct bench_inputs *o, struct bench_shape s)
 {
 	for (;;) {
 		struct dims *input = graph_inputs(o->graph, s.n, s.t, s.side);
@@ -246,7 +246,7 @@ bench_op_check(struct bench *b, struct bench_op_job *j,
 }
 
 static int
-bench_op_measure(struct bench *b, const struct net_options *o,
+bench_op_measure(struct bench *b, const struct bench_inputs *o,
     struct bench_shape shape)
 {
 	struct bench_op_job j = { .o = o };
@@ -276,12 +276,15 @@ bench_op_measure(struct bench *b, const struct net_options *o,
 	return status;
 }
 
-int
-bench_ops(struct bench *b, const struct net_options *o)
+static int
+bench_op(struct bench *b, const struct bench_inputs *o)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < o->shapes->n && status == 0; i++)
-		status = bench_op_measure(b, o, o->shapes->item[i]);
+	for (size_t i = 0; i < o->shapes.n && status == 0; i++)
+		status = bench_op_measure(b, o, o->shapes.item[i]);
 	return status;
 }
+
+const struct bench_case bench_case_op = { .run = bench_op,
+	.shapes = "2x8x224", .device = 1 };

@@ -128,7 +128,7 @@ bench_pictures_measure_crops(struct bench *b, struct bench_pictures_job *j,
 }
 
 int
-bench_pictures(struct bench *b, const struct decode_options *o)
+bench_pictures(struct bench *b, const struct bench_inputs *o)
 {
 	struct pool *p;
 	struct bench_pictures_job j = { .whole = 0 };
@@ -142,10 +142,11 @@ bench_pictures(struct bench *b, const struct decode_options *o)
 	}
 	p = pool_new(b->threads);
 	stored_open(&j.s, p);
-	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
-		int side = o->shapes->item[i].side;
+	for (size_t i = 0; i < o->shapes.n && status == 0; i++) {
+		int side = o->shapes.item[i].side;
 
-		status = bench_pictures_choose(&j.s, o->data, o->images, side);
+		status = bench_pictures_choose(&j.s, o->data,
+		    (int)o->images, side);
 		/* Whole frames do not depend on the side: measure them once. */
 		if (status == 0 && i == 0)
 			status = bench_pictures_measure_full(b, &j, &full);

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
-#include "bench/predict.h"
+#include "bench/cases.h"
 #include "draw/plot.h"
 
 enum { DRAWN = 100 };			/* steps of a phase and seed; their mean
@@ -69,15 +69,15 @@ predict_add_schedule(struct predict *p, const struct schedule *s,
 static int
 predict_add_all(struct predict *p)
 {
-	const struct shape_list *l = p->o->shapes;
-	size_t n = l != NULL ? l->n : p->profile->cells;
+	const struct shape_list *l = &p->in->shapes;
+	size_t n = l->n > 0 ? l->n : p->profile->cells;
 	int bad = 0;
 
-	if (p->o->schedule != NULL)
-		return predict_add_schedule(p, p->o->schedule,
+	if (p->in->schedule != NULL)
+		return predict_add_schedule(p, p->in->schedule,
 		    (uint64_t)p->o->samples);
 	for (size_t i = 0; i < n && !bad; i++)
-		bad = predict_add(p, l != NULL ? &l->item[i] :
+		bad = predict_add(p, l->n > 0 ? &l->item[i] :
 		    &p->profile->cell[i].shape, 0, 1);
 	return bad;
 }
@@ -124,9 +124,11 @@ predict_set_ranks(struct predict *p)
 
 int
 predict_open(struct predict *p, struct bench *b,
-    const struct predict_options *o, const char *profile)
+    const struct bench_inputs *in, const char *profile)
 {
-	*p = (struct predict){ .b = b, .o = o };
+	const struct predict_options *o = &in->predict;
+
+	*p = (struct predict){ .b = b, .in = in, .o = o };
 	if (cluster_read(&p->cluster, o->links, o->hosts, o->ranks_per_host,
 	    &o->settings) != 0 ||
 	    (p->profile = step_profile_read(profile)) == NULL ||
@@ -208,9 +210,10 @@ predict_simulate(struct predict *p, const char *name, int ranks)
 
 	/* The messages of reports depend on the microbatches of a step; those
 	 * of the first phase stand for all. */
-	p->lists = (struct step_lists){ .kind = kind, .wire = p->o->wire,
-		.ranks = ranks, .columns = columns * rows == ranks ? columns :
-		    0, .ranks_per_host = (int)p->cluster.v[RANKS_PER_HOST],
+	p->lists = (struct step_lists){ .kind = kind, .ranks = ranks,
+		.wire = &wires[p->in->sums.comm_dtype],
+		.columns = columns * rows == ranks ? columns : 0,
+		.ranks_per_host = (int)p->cluster.v[RANKS_PER_HOST],
 		.microbatches = predict_microbatches(&p->phase[0], ranks) };
 	step_lists_buckets(&p->lists, p->profile->elements,
 	    (size_t)p->cluster.v[BUCKET]);
@@ -349,13 +352,13 @@ predict_print(struct predict *p, void *arg)
 	bench_row(p->b, &p->rate, "clips/s", NULL, "%s/clips", p->prefix);
 	bench_row(p->b, &efficiency, "share", note, "%s/efficiency", p->prefix);
 	predict_print_phases(p);
-	if (p->o->schedule != NULL)
+	if (p->in->schedule != NULL)
 		predict_print_run(p);
 	for (int q = 0; q < QUANTILES; q++) {
 		figure_add(&points->y[PLOT_EFFICIENCY][q],
 		    figure_quantile(&efficiency, quantiles[q]));
 		figure_add(&points->y[PLOT_TIME][q],
-		    figure_quantile(p->o->schedule != NULL ? &p->time :
+		    figure_quantile(p->in->schedule != NULL ? &p->time :
 		    &p->step, quantiles[q]));
 	}
 	figure_free(&efficiency);
@@ -402,7 +405,7 @@ predict_plot(const struct predict *p, struct predict_points *points)
 		.x = { "ranks", 0, 0, 2 }, .panel = panel, .panels = PLOTS };
 
 	unit = predict_plot_unit(&panel[PLOT_TIME].y,
-	    points->y[PLOT_TIME][1].v, n, o->schedule != NULL);
+	    points->y[PLOT_TIME][1].v, n, p->in->schedule != NULL);
 	for (int q = 0; q < QUANTILES; q++)
 		for (size_t i = 0; i < points->y[PLOT_TIME][q].n; i++)
 			points->y[PLOT_TIME][q].v[i] /= unit;
@@ -427,12 +430,13 @@ predict_plot(const struct predict *p, struct predict_points *points)
 
 /* ---- the case ---- */
 
-int
-bench_predict(struct bench *b, const struct predict_options *o)
+static int
+predict_run(struct bench *b, const struct bench_inputs *in)
 {
+	const struct predict_options *o = &in->predict;
 	struct predict_points points = { 0 };
 	struct predict p;
-	int bad = predict_open(&p, b, o, o->profiles.item[0]) != 0;
+	int bad = predict_open(&p, b, in, o->profiles.item[0]) != 0;
 
 	if (!bad) {
 		predict_note_missing(&p);
@@ -450,3 +454,6 @@ bench_predict(struct bench *b, const struct predict_options *o)
 	predict_close(&p);
 	return bad ? EXIT_USAGE : 0;
 }
+
+const struct bench_case bench_case_cluster = { .run = predict_run,
+	.shapes = "2x8x224" };

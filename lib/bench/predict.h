@@ -6,54 +6,31 @@
  * steps of a schedule, or of one step for each shape.
  */
 
-#include "base/options.h"
 #include "bench/cluster.h"
 #include "comm/wire.h"
+
+struct bench_inputs;
 
 enum { PREDICT_COUNTS = 32,		/* numbers of ranks */
 	PREDICT_RANKS = 65536,		/* the largest of them */
 	PREDICT_SEEDS = 20 };
 
 struct predict_options {
-	struct option_list profiles;	/* paths of tables of vt-bench profile;
-					 * bench_predict reads the first */
+	struct option_list profiles;	/* paths of tables of vt-bench
+					 * profile */
 	const char *links;		/* path of the cluster
 					 * (bench/cluster.h) */
 	struct option_list settings;	/* "NAME=VALUE", which override it */
 	int64_t hosts, ranks_per_host;	/* 0: those of the cluster */
-	const struct schedule *schedule;	/* NULL: ${shapes}, one
-						 * microbatch a rank */
-	const struct shape_list *shapes;	/* NULL: all of the profile */
 	int64_t samples;		/* of an epoch of the schedule */
 	const char *const *name;	/* "exact" or names of algorithms */
 	size_t names;			/* at least 1 */
-	const struct wire *wire;
 	int ranks[PREDICT_COUNTS];	/* [counts] to predict */
 	int counts;			/* 0: 1, 2, 4, ... hosts */
 	int64_t base;			/* ranks that efficiency refers to */
 	double price;			/* of a rank and hour; 0: unknown */
 	const char *plot;		/* path of a picture, or NULL */
 };
-
-/*
- * bench_predict(b, o):
- * Predict the run for each algorithm and number of ranks.
- *
- * bench_guidelines(b, o):
- * Compare the networks of o->profiles: their sizes, what limits them on each
- * number of ranks, and what each choice of another network would change in the
- * first (bench/guidelines.c).
- *
- * bench_count(b, o, elements):
- * Print messages, bytes and longest chain of messages of a step with
- * ${elements} gradients for each algorithm and number of ranks of ${o}.
- *
- * All return 0, or an exit status after a message.
- */
-int bench_predict(struct bench *b, const struct predict_options *o);
-int bench_guidelines(struct bench *b, const struct predict_options *o);
-int bench_count(struct bench *b, const struct predict_options *o,
-    size_t elements);
 
 /* A microbatch shape and batch of the schedule. */
 struct predict_phase {
@@ -67,7 +44,8 @@ struct predict_phase {
 /* A prediction, and the results of one algorithm and number of ranks. */
 struct predict {
 	struct bench *b;
-	const struct predict_options *o;
+	const struct bench_inputs *in;
+	const struct predict_options *o;	/* of ${in} */
 	struct cluster cluster;
 	struct step_profile *profile;
 	struct predict_phase *phase;
@@ -86,15 +64,16 @@ struct predict {
 };
 
 /*
- * predict_open(p, b, o, profile):
- * Read the cluster of ${o} and the table ${profile}; list the phases, those of
- * o->schedule, the shapes o->shapes, or all shapes of the profile if both are
- * NULL; and list the ranks, those of ${o}, or those of 1, 2, 4, ... hosts up to
- * all.  Return 0, or -1 after a message, also if a step has fewer microbatches
- * than ranks; predict_close frees ${p} in both cases.
+ * predict_open(p, b, in, profile):
+ * Read the cluster of in->predict and the table ${profile}; list the phases,
+ * those of in->schedule, the shapes in->shapes with one microbatch a rank, or
+ * all shapes of the profile if there are none; and list the ranks, those of
+ * in->predict, or those of 1, 2, 4, ... hosts up to all.  Return 0, or -1 after
+ * a message, also if a step has fewer microbatches than ranks; predict_close
+ * frees ${p} in both cases.
  */
 int predict_open(struct predict *p, struct bench *b,
-    const struct predict_options *o, const char *profile);
+    const struct bench_inputs *in, const char *profile);
 void predict_close(struct predict *p);
 
 /*

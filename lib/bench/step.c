@@ -37,7 +37,7 @@ static const char *const phase_names[PHASES] = { "step", "wait", "forward",
 
 struct bench_step_job {
 	struct bench *b;
-	const struct net_options *o;
+	const struct bench_inputs *o;
 	struct bench_shape shape;
 	char prefix[160];		/* prefix of names: step/NET/SHAPE */
 	struct fixture fixture;
@@ -325,14 +325,16 @@ bench_step_measure(struct bench_step_job *j)
 	return status == 0 && b->check ? bench_step_check(j) : status;
 }
 
-int
-bench_step(struct bench *b, const struct net_options *o)
+static int
+bench_step(struct bench *b, const struct bench_inputs *o)
 {
 	int status = 0, wrong = b->wrong;
 
-	for (size_t i = 0; i < o->shapes->n && status == 0; i++) {
+	if (o->schedule != NULL)
+		return bench_cells(b, o);
+	for (size_t i = 0; i < o->shapes.n && status == 0; i++) {
 		struct bench_step_job j = { .b = b, .o = o,
-		    .shape = o->shapes->item[i],
+		    .shape = o->shapes.item[i],
 			.available = device_available(o->device),
 			.base = i == 0 ? ram_resident() : 0,
 			.optim = { .rule = group_rule_find("tsm"),
@@ -348,3 +350,15 @@ bench_step(struct bench *b, const struct net_options *o)
 	}
 	return b->wrong > wrong ? 0 : status;
 }
+
+static void
+bench_step_require(const struct bench_inputs *in)
+{
+	if (in->schedule_path != NULL && (in->kinds || in->convs ||
+	    in->data_path != NULL))
+		options_wrong("step --schedule takes neither --kinds, --convs "
+		    "nor --data");
+}
+
+const struct bench_case bench_case_step = { .run = bench_step,
+	.check = bench_step_require, .shapes = "2x8x224", .device = 1 };

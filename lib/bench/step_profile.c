@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/mem.h"
+#include "bench/cases.h"
 #include "bench/profile.h"
 #include "bench/step_profile.h"
 #include "train/optim/optim.h"
@@ -23,7 +24,7 @@ enum { TIMED = 3 };			/* steps whose tasks are timed */
 
 struct step_profile_job {
 	struct bench *b;
-	const struct net_options *o;
+	const struct bench_inputs *o;
 	struct bench_shape *shape;
 	size_t n, cap;
 	struct bench_shape now;
@@ -48,8 +49,8 @@ step_profile_shapes(struct step_profile_job *j)
 {
 	const struct schedule *s = j->o->schedule;
 
-	for (size_t i = 0; s == NULL && i < j->o->shapes->n; i++)
-		step_profile_add(j, &j->o->shapes->item[i]);
+	for (size_t i = 0; s == NULL && i < j->o->shapes.n; i++)
+		step_profile_add(j, &j->o->shapes.item[i]);
 	for (const struct cell *c = NULL; s != NULL &&
 	    (c = schedule_cell(s, c)) != NULL;)
 		step_profile_add(j, &(struct bench_shape){ c->group, c->frames,
@@ -292,8 +293,8 @@ step_profile_measure(struct step_profile_job *j)
 	return j->o->data != NULL ? step_profile_loader(j) : 0;
 }
 
-int
-bench_profile(struct bench *b, const struct net_options *o, double rate)
+static int
+bench_profile(struct bench *b, const struct bench_inputs *o)
 {
 	struct step_profile_job j = { .b = b, .o = o, .optim = {
 	    .rule = group_rule_find("tsm"), .set = { .momentum = 0.9,
@@ -301,7 +302,7 @@ bench_profile(struct bench *b, const struct net_options *o, double rate)
 	int status = 0, wrong = b->wrong;
 
 	step_profile_shapes(&j);
-	if (rate == 0 && (fixture_open(&j.fixture, o->graph, o->device,
+	if (o->rate == 0 && (fixture_open(&j.fixture, o->graph, o->device,
 	    &j.shape[0]) != 0 || optim_open(&j.optim, j.fixture.net,
 	    NULL) != 0))
 		status = EXIT_FAILED;
@@ -311,7 +312,7 @@ bench_profile(struct bench *b, const struct net_options *o, double rate)
 		j.now = j.shape[i];
 		snprintf(j.prefix, sizeof(j.prefix), "profile/%s/%s",
 		    o->graph->name, shape_text(&j.now, text));
-		status = rate > 0 ? step_profile_assume(&j, rate) :
+		status = o->rate > 0 ? step_profile_assume(&j, o->rate) :
 		    step_profile_measure(&j);
 		step_profile_clear(&j);
 	}
@@ -320,3 +321,6 @@ bench_profile(struct bench *b, const struct net_options *o, double rate)
 	fixture_close(&j.fixture);
 	return b->wrong > wrong ? 0 : status;
 }
+
+const struct bench_case bench_case_profile = { .run = bench_profile,
+	.shapes = "2x8x224", .device = 1 };

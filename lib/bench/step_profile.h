@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-#include "bench/cases.h"
 #include "bench/shape.h"
 
 /* The gradients of a parameter, or running statistics.  Ranks sum both. */
@@ -59,15 +58,5 @@ void step_profile_free(struct step_profile *p);
  */
 struct step_cell *step_profile_cell(struct step_profile *p,
     const struct bench_shape *s);
-
-/*
- * bench_profile(b, o, rate):
- * Measure steps at each shape of o->schedule, or of o->shapes without one, and
- * print their profile.  If ${rate} is not 0, measure nothing: a step processes
- * ${rate} clips per second, and its passes take time in proportion to the
- * multiply-adds of the operators, the backward pass twice that of the forward
- * pass; o->device may be NULL.  Return 0, or an exit status after a message.
- */
-int bench_profile(struct bench *b, const struct net_options *o, double rate);
 
 #endif

@@ -256,9 +256,9 @@ test_bench(const struct graph *g)
 	    &(struct device_options){ .threads = 1 });
 	struct driver *driver = standin_of(d);
 	struct bench_shape shape = { CLIPS, FRAMES, SIDE };
-	struct shape_list shapes = { &shape, 1, 1 };
 	struct bench b = { .warmup = 2, .runs = 3, .threads = 1 };
-	struct net_options o = { .graph = g, .device = d, .shapes = &shapes };
+	struct bench_inputs in = { .graph = (struct graph *)g, .device = d,
+		.shapes = { &shape, 1, 1 } };
 	size_t pixels = (size_t)CLIPS * FRAMES * SIDE * SIDE * 3;
 	int status;
 
@@ -273,7 +273,7 @@ test_bench(const struct graph *g)
 	streams = 0;
 	side = NULL;
 	update = standin_kernel("update");
-	status = bench_step(&b, &o);
+	status = bench_case_step.run(&b, &in);
 	ok(status == 0 && b.wrong == 0 && updates >= b.warmup + b.runs,
 	    "vt-bench runs its steps without an error: %d", updates);
 	ok(uploaded_max < pixels / 2, "no step waits for its pixels: %zu "
