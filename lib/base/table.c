@@ -1,4 +1,4 @@
-/* Parser of tab-separated tables with a header line. */
+/* Reader and writer of tab-separated tables with a header line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,56 +31,54 @@ table_unescape(char *s)
 	return 0;
 }
 
-/* The result is at most twice as long, since each character becomes at most
- * two. */
+void
+table_put(struct buffer *b, const char *text)
+{
+	if (b->n > 0 && b->data[b->n - 1] != '\n')
+		buffer_text(b, "\t");
+	for (; *text != '\0'; text++) {
+		const char *special = "\t\n\r\\", *at = strchr(special, *text);
+
+		if (at != NULL)
+			buffer_printf(b, "\\%c", "tnr\\"[at - special]);
+		else
+			buffer_add(b, text, 1);
+	}
+}
+
 char *
 table_escape(const char *s)
 {
-	char *out = xmalloc(2 * strlen(s) + 1), *o = out;
+	struct buffer b = { 0 };
 
-	for (; *s != '\0'; s++) {
-		const char *special = "\t\n\r\\", *at = strchr(special, *s);
-
-		if (at != NULL) {
-			*o++ = '\\';
-			*o++ = "tnr\\"[at - special];
-		} else {
-			*o++ = *s;
-		}
-	}
-	*o = '\0';
-	return out;
+	buffer_add(&b, "", 0);
+	table_put(&b, s);
+	return b.data;
 }
 
-/* Split ${line} at its tabs in place, and trim the cells.  Return their number
- * and set ${*cell} to an array of their starts, which the caller frees. */
+/* Split ${line} at its tabs in place, and trim the cells unless ${exact}.
+ * Return their number and set ${*cell} to an array of their starts, which the
+ * caller frees. */
 static size_t
-table_split(char *line, char ***cell)
+table_split(char *line, int exact, char ***cell)
 {
 	size_t n = 0, cap = 0;
-	char **c = NULL;
+	char *s;
 
-	for (;;) {
-		char *tab = strchr(line, '\t');
-
-		c = array_reserve(c, n, &cap, sizeof(*c));
-		if (tab != NULL)
-			*tab = '\0';
-		c[n++] = text_trim(line);
-		if (tab == NULL)
-			break;
-		line = tab + 1;
+	*cell = NULL;
+	while ((s = strsep(&line, "\t")) != NULL) {
+		*cell = array_reserve(*cell, n, &cap, sizeof(**cell));
+		(*cell)[n++] = exact ? s : text_trim(s);
 	}
-	*cell = c;
 	return n;
 }
 
 /* Add the row even if an escape is invalid: then table_free frees its cells. */
 static int
-table_add_row(struct table *t, char *line, int number, size_t *cap)
+table_add_row(struct table *t, char *line, int number, int exact, size_t *cap)
 {
 	char **cell;
-	size_t n = table_split(line, &cell);
+	size_t n = table_split(line, exact, &cell);
 	int bad = 0;
 
 	if (n != t->columns) {
@@ -113,15 +111,18 @@ table_by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Set the column names from the header line.  Sort a copy to find
- * duplicates. */
+/* Set the column names from the header line.  Sort a copy to find duplicates,
+ * unless ${exact}. */
 static int
-table_set_header(struct table *t, char *line, int number)
+table_set_header(struct table *t, char *line, int number, int exact)
 {
 	char **sorted;
 	int bad = 0;
 
-	t->columns = table_split(line, &t->name);
+	t->columns = table_split(line, exact, &t->name);
+	t->header = number;
+	if (exact)
+		return 0;
 	sorted = xcalloc(t->columns, sizeof(*sorted));
 	memcpy(sorted, t->name, t->columns * sizeof(*sorted));
 	qsort(sorted, t->columns, sizeof(*sorted), table_by_text);
@@ -133,40 +134,38 @@ table_set_header(struct table *t, char *line, int number)
 	return bad;
 }
 
-struct table *
-table_parse(const char *what, const char *text)
-{
-	return table_try(what, text, NULL);
-}
-
-struct table *
-table_try(const char *what, const char *text, struct error *e)
+/* Make a table from ${text}, which becomes its own. */
+static struct table *
+table_make(const char *what, char *text, int exact, struct error *e)
 {
 	struct table *t = xcalloc(1, sizeof(*t));
-	char *line = t->text = xstrdup(text), *next;
-	size_t cap = 0;
+	char *next = t->text = text, *line;
+	size_t cap = 0, comments = 0;
 	int number = 0, bad = 0;
 
 	t->path = xstrdup(what);
 	t->why = e;
-	for (; *line != '\0' && !bad; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next == '\n')
-			*next++ = '\0';
+	while (!bad && (line = strsep(&next, "\n")) != NULL) {
 		number++;
 		/* Accept lines that end in \r\n, as other systems write
 		 * them. */
-		if (text_chomp(line) != 0)
+		if (text_chomp(line) != 0) {
 			bad = error_set(e, "%s:%d: a carriage return within "
 			    "the line", t->path, number);
-		else if (line[strspn(line, " ")] == '\0' || strncmp(line, "# ",
-		    2) == 0 || strcmp(line, "#") == 0)
+		} else if (line[strspn(line, " ")] == '\0') {
 			continue;
-		else if (t->name == NULL)
+		} else if (*line == '#' && (t->name != NULL || line[1] == ' ' ||
+		    line[1] == '\0')) {
+			t->comment = array_reserve(t->comment, t->comments,
+			    &comments, sizeof(*t->comment));
+			t->comment[t->comments++] = (struct table_comment){
+				line, number };
+		} else if (t->name == NULL) {
 			bad = table_set_header(t, line + (*line == '#'),
-			    number);
-		else if (*line != '#')
-			bad = table_add_row(t, line, number, &cap);
+			    number, exact);
+		} else {
+			bad = table_add_row(t, line, number, exact, &cap);
+		}
 	}
 	if (!bad && t->name == NULL)
 		bad = error_set(e, "%s: empty (wanted a table with a header "
@@ -178,18 +177,35 @@ table_try(const char *what, const char *text, struct error *e)
 	return t;
 }
 
+struct table *
+table_parse(const char *what, const char *text)
+{
+	return table_make(what, xstrdup(text), 0, NULL);
+}
+
+struct table *
+table_try(const char *what, const char *text, struct error *e)
+{
+	return table_make(what, xstrdup(text), 0, e);
+}
+
+struct table *
+table_take(const char *what, char *text)
+{
+	return table_make(what, text, 1, NULL);
+}
+
 /* A zero byte would end the text early, so file_read_text refuses it. */
 struct table *
 table_read(const char *path)
 {
 	struct buffer b = { 0 };
-	struct table *t = NULL;
 
 	if (file_read_text(path, &b) == 0)
-		t = table_parse(strcmp(path, "-") == 0 ? "standard input" :
-		    text_quote(path), b.data);
+		return table_make(strcmp(path, "-") == 0 ? "standard input" :
+		    text_quote(path), b.data, 0, NULL);
 	buffer_free(&b);
-	return t;
+	return NULL;
 }
 
 void
@@ -200,6 +216,7 @@ table_free(struct table *t)
 	for (size_t r = 0; r < t->rows; r++)
 		free(t->cell[r]);
 	free(t->name);
+	free(t->comment);
 	free(t->text);
 	free(t->cell);
 	free(t->line);

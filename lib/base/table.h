@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/fail.h"
+#include "base/mem.h"
 
 /*
  * Tables as text.  A row is a line of cells separated by tabs.  The header line
@@ -19,10 +20,13 @@
 struct table {
 	char *path;		/* for messages */
 	struct error *why;	/* takes the messages; NULL: print them */
-	size_t rows, columns;
+	size_t rows, columns, comments;
+	int header;		/* line number of the header */
 	char **name;		/* [columns] */
 	char ***cell;		/* [rows][columns], unescaped */
 	int *line;		/* [rows] line number in the file */
+	struct table_comment { char *text; int line; } *comment; /* [comments]
+				 * lines with a '#', without the header */
 	char *text;		/* buffer that names and cells point into */
 };
 
@@ -41,9 +45,15 @@ struct table *table_read(const char *path);
  * table_try(what, text, e):
  * As table_parse, but add the messages about this table, also later ones, to
  * ${e}, which must outlive it.
+ *
+ * table_take(what, text):
+ * As table_parse, for columns that are found by number: keep blanks around
+ * cells, and accept columns of one name.  ${text}, from malloc, becomes part of
+ * the table, or is freed.
  */
 struct table *table_parse(const char *what, const char *text);
 struct table *table_try(const char *what, const char *text, struct error *e);
+struct table *table_take(const char *what, char *text);
 
 /* table_free(t): Free ${t} and all its cells.  NULL does nothing. */
 void table_free(struct table *t);
@@ -72,6 +82,13 @@ int table_real(const struct table *t, size_t row, const char *name,
  * Return NULL after a message if the column is absent.
  */
 const char *table_text(const struct table *t, size_t row, const char *name);
+
+/*
+ * table_put(b, text):
+ * Append ${text} with escapes to ${b}, as a cell: behind a tab, unless ${b} is
+ * empty or ends a line.
+ */
+void table_put(struct buffer *b, const char *text);
 
 /*
  * table_escape(s):

@@ -61,16 +61,17 @@ score_file_write(const struct results *r, const char *path)
 	const char *labels = protocol_get(r->protocol, "labels");
 	int bad, mixed = labels != NULL && strcmp(labels, "mixed") == 0;
 	struct protocol p = { 0 };
-	char text[32], hash[33], *source;
+	char text[32], hash[33];
 
 	for (uint32_t i = 0; i < r->e->samples; i++) {
+		const struct sample *m = &r->e->sample[i];
 		size_t begin = rows.n;
-		char *label = results_label(r, i, 0);
+		char *label = results_label(r, i, 0), *source;
 
 		/* Among samples that have one class and no set, "3|" is the set
 		 * of class 3. */
-		buffer_printf(&rows, "%s\t%s%s", r->e->sample[i].key, label,
-		    mixed && r->e->sample[i].labels != NULL && *label != '\0' &&
+		buffer_printf(&rows, "%s\t%s%s", m->key, label, mixed &&
+		    m->labels != NULL && *label != '\0' &&
 		    strchr(label, '|') == NULL ? "|" : "");
 		free(label);
 		buffer_printf(&list, "%s\n", rows.data + begin);
@@ -80,7 +81,7 @@ score_file_write(const struct results *r, const char *path)
 		source = results_path(r, i);
 		buffer_printf(&rows, "\t%s", source);
 		free(source);
-		part_cells(r->e->sample[i].key, r->e->sample[i].source, &rows);
+		part_cells(m->key, m->source, &rows);
 		buffer_text(&rows, "\n");
 	}
 	protocol_join(&r->protocol, 1, &p);
@@ -89,12 +90,8 @@ score_file_write(const struct results *r, const char *path)
 	protocol_write(&p, &b);
 	protocol_free(&p);
 	buffer_text(&b, "key\tlabel");
-	for (int c = 0; c < r->e->classes; c++) {
-		char *name = table_escape(r->class[c]);
-
-		buffer_printf(&b, "\t%s", name);
-		free(name);
-	}
+	for (int c = 0; c < r->e->classes; c++)
+		table_put(&b, r->class[c]);
 	buffer_text(&b, "\tpath\tbegin\tend\n");
 	buffer_add(&b, rows.data, rows.n);
 	bad = commit_bytes(path, b.data, b.n);
@@ -106,81 +103,76 @@ score_file_write(const struct results *r, const char *path)
 
 /* ---- reading ---- */
 
-/* The state of reading: the current line, and capacities of arrays. */
+/* The state of reading. */
 struct score_reader {
 	struct score_file *f;
-	int line, others;		/* ${others}: columns behind the scores:
-					 * path, begin, end; or path; or none */
-	size_t samples, scores, lines, labels, nlabels;
+	int others;			/* columns behind the scores: path,
+					 * begin, end; or path; or none */
+	size_t labels, nlabels;		/* capacity and length of f->label */
 	struct buffer list;		/* what list-hash covers */
 };
 
-/*
- * Return the next cell of a line and advance ${*at} behind it; NULL behind the
- * last one.
- */
-static char *
-score_cell(char **at)
-{
-	char *cell = *at, *tab;
-
-	if (cell == NULL)
-		return NULL;
-	tab = strchr(cell, '\t');
-	if (tab != NULL)
-		*tab++ = '\0';
-	*at = tab;
-	return cell;
-}
-
-/* Point to the tab before the last ${n} cells of a line; NULL if it has not
- * that many. */
-static char *
-score_last(char *line, int n)
-{
-	char *at = line != NULL ? line + strlen(line) : NULL;
-
-	for (; at != NULL && n > 0; n--)
-		at = memrchr(line, '\t', (size_t)(at - line));
-	return at;
-}
-
-/* Read the line "key\tlabel\tCLASS...\tpath\tbegin\tend", without the last two
- * in files of commit 72104f0.  Files whose protocol is in lines "# NAME VALUE"
- * have "#key\tlabel\tCLASS...". */
+/* Return 1 if the columns from the last but ${n} are ${name}, of ${n} names. */
 static int
-score_read_header(struct score_reader *r, char *line)
+score_ends(const struct table *t, const char *const *name, size_t n)
 {
-	struct score_file *f = r->f;
-	const char *key = score_cell(&line), *label = score_cell(&line);
-	char what[4200], *name, *path = score_last(line, 1);
-	char *part = score_last(line, 3);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(t->name[t->columns - n + i], name[i]) != 0)
+			return 0;
+	return 1;
+}
 
-	snprintf(what, sizeof(what), "%s:%d", text_quote(f->path), r->line);
-	if (strcmp(key + (*key == '#'), "key") != 0 || label == NULL ||
-	    strcmp(label, "label") != 0 || line == NULL)
+/*
+ * Read the protocol, and the header "key\tlabel\tCLASS...\tpath\tbegin\tend",
+ * without the last two in files of commit 72104f0.  Files whose protocol is in
+ * lines "# NAME VALUE" have none of the three.
+ */
+static int
+score_read_header(struct score_reader *r)
+{
+	static const char *const others[] = { "path", "begin", "end" };
+	struct score_file *f = r->f;
+	const struct table *t = f->table;
+	char what[4200];
+	int json = 0;
+
+	for (size_t i = 0; i < t->comments; i++) {
+		const struct table_comment *c = &t->comment[i];
+		int object = text_starts(c->text, "# {");
+
+		if (c->line > t->header && (object ||
+		    text_starts(c->text, "#key\t")))
+			return fail("%s:%d: a second header (wanted the scores "
+			    "of one evaluation)", text_quote(f->path), c->line);
+		snprintf(what, sizeof(what), "%s:%d", text_quote(f->path),
+		    c->line);
+		if (text_starts(c->text, "# ") &&
+		    protocol_read(&f->protocol, what, c->text) != 0)
+			return -1;
+		json |= object;
+	}
+	snprintf(what, sizeof(what), "%s:%d", text_quote(f->path), t->header);
+	if (t->columns < 3 || strcmp(t->name[0], "key") != 0 ||
+	    strcmp(t->name[1], "label") != 0)
 		return fail("%s: no table of scores (wanted the header key, "
 		    "label, CLASS..., as vt-eval --scores writes it)", what);
-	if (part != NULL && strcmp(part, "\tpath\tbegin\tend") == 0) {
+	if (t->columns > 5 && score_ends(t, others, 3))
 		r->others = 3;
-		*part = '\0';
-	} else if (*key != '#' && path != NULL && strcmp(path, "\tpath") == 0) {
+	else if (json && t->columns > 3 && score_ends(t, others, 1))
 		r->others = 1;
-		*path = '\0';
-	}
-	while ((name = score_cell(&line)) != NULL) {
-		if (table_unescape(name) != 0)
+	f->e.classes = (int)t->columns - 2 - r->others;
+	for (int c = 0; c < f->e.classes; c++) {
+		if (table_unescape(t->name[2 + c]) != 0)
 			return fail("%s: class %s: unknown escape", what,
-			    text_quote(name));
-		class_add(&f->class, name);
+			    text_quote(t->name[2 + c]));
+		class_add(&f->class, t->name[2 + c]);
 	}
-	f->e.classes = (int)f->class.n;
 	return class_check(what, &f->class, NULL);
 }
 
 /* Append the classes of a label to f->label.  Return their number, or -1. */
 static int
-score_read_label(struct score_reader *r, char *text)
+score_read_label(struct score_reader *r, int line, char *text)
 {
 	struct score_file *f = r->f;
 	int n = 0;
@@ -193,7 +185,7 @@ score_read_label(struct score_reader *r, char *text)
 		if (text_int(text, 0, f->e.classes - 1, &class) != 0)
 			return fail("%s:%d: label %s (wanted 0 to %d, several "
 			    "separated by '|', or -1)", text_quote(f->path),
-			    r->line, text_quote(text), f->e.classes - 1);
+			    line, text_quote(text), f->e.classes - 1);
 		f->label = array_reserve(f->label, r->nlabels, &r->labels,
 		    sizeof(*f->label));
 		f->label[r->nlabels++] = (struct label_interval){ (int)class,
@@ -202,98 +194,36 @@ score_read_label(struct score_reader *r, char *text)
 	return n;
 }
 
-/* Read the scores of a row. */
 static int
-score_read_scores(struct score_reader *r, char *at)
-{
-	struct evaluation *e = &r->f->e;
-	size_t n = (size_t)e->classes;
-	double *to;
-	char *cell;
-	int c;
-
-	e->scores = array_reserve(e->scores, ((size_t)e->samples + 1) * n - 1,
-	    &r->scores, sizeof(double));
-	to = e->scores + (size_t)e->samples * n;
-	for (c = 0; (cell = score_cell(&at)) != NULL && c < e->classes; c++)
-		if (score_read(cell, &to[c]) != 0)
-			return fail("%s:%d: score of class %s: %s is not a "
-			    "finite number", text_quote(r->f->path), r->line,
-			    text_quote(r->f->class.name[c]), text_quote(cell));
-	if (c < e->classes || cell != NULL)
-		return fail("%s:%d: %s %d scores (wanted one for each of "
-		    "the %d classes)", text_quote(r->f->path), r->line,
-		    cell != NULL ? "more than" : "only", c, e->classes);
-	return 0;
-}
-
-static int
-score_read_row(struct score_reader *r, char *line)
+score_read_row(struct score_reader *r, uint32_t i)
 {
 	struct score_file *f = r->f;
-	struct evaluation *e = &f->e;
-	char *key = score_cell(&line), *label = score_cell(&line);
-	char *path = r->others > 0 ? score_last(line, r->others) : NULL;
-	struct sample *m;
-	int n;
+	char **cell = f->table->cell[i], *label = cell[1];
+	double *score = f->e.scores + (size_t)i * (size_t)f->e.classes;
+	struct sample *m = &f->e.sample[i];
+	int line = f->line[i], n;
 
-	if (!key_is_valid(key))
+	if (!key_is_valid(cell[0]))
 		return fail("%s:%d: %s is not the key of a sample",
-		    text_quote(f->path), r->line, text_quote(key));
-	e->sample = array_reserve(e->sample, e->samples, &r->samples,
-	    sizeof(*e->sample));
-	f->line = array_reserve(f->line, e->samples, &r->lines,
-	    sizeof(*f->line));
-	m = &e->sample[e->samples];
-	f->line[e->samples] = r->line;
+		    text_quote(f->path), line, text_quote(cell[0]));
 	/* Flags of sets that show; score_set_labels finds the others. */
-	*m = (struct sample){ .key = key, .label = -1, .flags = label != NULL &&
-	    (*label == '\0' || strchr(label, '|') != NULL) ? SHARD_LABELS : 0 };
-	if (path != NULL) {
-		*path++ = '\0';
-		/* The key has the part. */
-		path[strcspn(path, "\t")] = '\0';
-		m->source = *path != '\0' ? path : NULL;
-		if (table_unescape(path) != 0)
-			return fail("%s:%d: path %s: unknown escape",
-			    text_quote(f->path), r->line, text_quote(path));
-	}
-	buffer_printf(&r->list, "%s\t%s\n", key, label != NULL ? label : "");
+	*m = (struct sample){ .key = cell[0], .label = -1, .flags =
+	    *label == '\0' || strchr(label, '|') != NULL ? SHARD_LABELS : 0 };
+	/* The key has the part. */
+	if (r->others > 0 && *cell[2 + f->e.classes] != '\0')
+		m->source = cell[2 + f->e.classes];
+	buffer_printf(&r->list, "%s\t%s\n", cell[0], label);
 	/* nlabels is -1 for a sample without a label. */
-	m->nlabels = n = label != NULL && strcmp(label, "-1") == 0 ? 0 :
-	    score_read_label(r, label);
-	if (n < 0 || score_read_scores(r, line) != 0)
-		return -1;
-	if (n == 0 && label != NULL && *label != '\0')
-		m->nlabels = -1;
-	e->label_sets |= (m->flags & SHARD_LABELS) != 0;
-	e->samples++;
-	return 0;
-}
-
-static int
-score_read_line(struct score_reader *r, char *line)
-{
-	struct score_file *f = r->f;
-
-	if (text_chomp(line) != 0)
-		return fail("%s:%d: a carriage return within the line",
-		    text_quote(f->path), r->line);
-	if (f->class.n > 0 && (text_starts(line, "# {") ||
-	    text_starts(line, "#key\t")))
-		return fail("%s:%d: a second header (wanted the scores of one "
-		    "evaluation)", text_quote(f->path), r->line);
-	if (text_starts(line, "# ")) {
-		char what[4200];
-
-		snprintf(what, sizeof(what), "%s:%d", text_quote(f->path),
-		    r->line);
-		return protocol_read(&f->protocol, what, line);
-	}
-	if (*line == '\0')
-		return 0;
-	return f->class.n == 0 ? score_read_header(r, line) :
-	    score_read_row(r, line);
+	n = strcmp(label, "-1") == 0 ? 0 : score_read_label(r, line, label);
+	m->nlabels = n == 0 && *label != '\0' ? -1 : n;
+	for (int c = 0; c < f->e.classes && n >= 0; c++)
+		if (score_read(cell[2 + c], &score[c]) != 0)
+			return fail("%s:%d: score of class %s: %s is not a "
+			    "finite number", text_quote(f->path), line,
+			    text_quote(f->class.name[c]),
+			    text_quote(cell[2 + c]));
+	f->e.label_sets |= (m->flags & SHARD_LABELS) != 0;
+	return n < 0 ? -1 : 0;
 }
 
 static int
@@ -382,31 +312,61 @@ score_set_labels(struct score_file *f)
 	return 0;
 }
 
+/* Read the rows of f->table. */
+static int
+score_read_rows(struct score_reader *r)
+{
+	struct score_file *f = r->f;
+	struct evaluation *e = &f->e;
+
+	if (f->table->rows == 0)
+		return fail("%s: no scores (wanted a file of vt-eval --scores)",
+		    text_quote(f->path));
+	e->samples = (uint32_t)f->table->rows;
+	e->sample = xcalloc(e->samples, sizeof(*e->sample));
+	e->scores = xcalloc((size_t)e->samples * (size_t)e->classes,
+	    sizeof(*e->scores));
+	f->line = f->table->line;
+	f->table->line = NULL;		/* it is ours */
+	for (uint32_t i = 0; i < e->samples; i++)
+		if (score_read_row(r, i) != 0)
+			return -1;
+	return score_index_keys(f);
+}
+
+/* Make f->table of ${text}, which it takes. */
+static int
+score_read_table(struct score_file *f, struct buffer *text)
+{
+	int line = 1;
+
+	if (text->n == 0 || text->data[text->n - 1] == '\n') {
+		f->table = table_take(text_quote(f->path), text->data);
+		return f->table != NULL ? 0 : -1;
+	}
+	for (const char *s = text->data; (s = strchr(s, '\n')) != NULL; s++)
+		line++;
+	buffer_free(text);
+	return fail("%s:%d: the last line has no end: the file is cut off",
+	    text_quote(f->path), line);
+}
+
 int
 score_file_read(struct score_file *f, const char *path)
 {
 	struct score_reader r = { .f = f };
-	char *line, *next, hash[33];
+	struct buffer text = { 0 };
 	const char *written;
-	int bad = 0;
+	char hash[33];
+	int bad;
 
 	*f = (struct score_file){ .path = path };
-	if (file_read_text(path, &f->text) != 0)
+	if (file_read_text(path, &text) != 0) {
+		buffer_free(&text);
 		return EXIT_FAILED;
-	for (line = f->text.data; !bad && *line != '\0'; line = next) {
-		next = line + strcspn(line, "\n");
-		r.line++;
-		if (*next == '\0')
-			bad = fail("%s:%d: the last line has no end: the "
-			    "file is cut off", text_quote(path), r.line);
-		else
-			*next++ = '\0';
-		bad = bad || score_read_line(&r, line) != 0;
 	}
-	if (!bad && f->e.samples == 0)
-		bad = fail("%s: no scores (wanted a file of vt-eval --scores)",
-		    text_quote(path));
-	bad = bad || score_index_keys(f) != 0;
+	bad = score_read_table(f, &text) != 0 || score_read_header(&r) != 0 ||
+	    score_read_rows(&r) != 0;
 	written = protocol_get(&f->protocol, "list-hash");
 	if (!bad && written != NULL && strcmp(written, hash128_text(
 	    hash128(r.list.data, r.list.n), hash)) != 0)
@@ -424,8 +384,8 @@ score_file_free(struct score_file *f)
 	class_list_free(&f->class);
 	evaluation_free(&f->e);
 	free(f->line);
+	table_free(f->table);
 	free(f->by_key);
 	free(f->label);
-	buffer_free(&f->text);
 	*f = (struct score_file){ 0 };
 }

@@ -6,6 +6,7 @@
  * can be made again (vt-eval(1), SCORE FILES).
  */
 
+#include "base/table.h"
 #include "eval/protocol.h"
 #include "eval/results.h"
 #include "shard/classes.h"
@@ -16,9 +17,9 @@ struct score_file {
 	struct class_list class;
 	struct evaluation e;
 	int *line;			/* [samples] line of each sample */
+	struct table *table;		/* has the keys of e.sample */
 	const struct sample **by_key;	/* [samples] sorted by key */
 	struct label_interval *label;	/* the sets of e.sample */
-	struct buffer text;		/* has the keys of e.sample */
 };
 
 /*

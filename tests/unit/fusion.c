@@ -67,16 +67,17 @@ static void
 test_reading(void)
 {
 	static const struct { const char *what, *text, *message; } bad[] = {
-		{ "an empty file", "", "no scores" },
+		{ "an empty file", "", "bad: empty (wanted a table" },
+		{ "a header alone", "# {}\nkey\tlabel\ta\n", "no scores" },
 		{ "a row before the header", "x\t0\t1\n",
 		    "bad:1: no table of scores (wanted the header key," },
 		{ "another table", "#key\tlabels\ta\nx\t0\t1\n",
 		    "bad:1: no table of scores" },
 		{ "a class twice", "#key\tlabel\ta\ta\nx\t0\t1\t1\n", "bad:1" },
 		{ "too few scores", "#key\tlabel\ta\tb\nx\t0\t1\n",
-		    "bad:2: only 1 scores (wanted one for each of the 2" },
+		    "bad:2: 3 cells (wanted 4, as in the header)" },
 		{ "too many scores", "#key\tlabel\ta\nx\t0\t1\t2\n",
-		    "bad:2: more than 1 scores" },
+		    "bad:2: 4 cells (wanted 3, as in the header)" },
 		{ "a label above the last class", "#key\tlabel\ta\nx\t1\t1\n",
 		    "bad:2: label 1 (wanted 0 to 0" },
 		{ "a score that is not a number", "#key\tlabel\ta\nx\t0\t1e\n",
