@@ -409,22 +409,23 @@ vt_extract_list_all(struct extract_job *j)
 		const struct list_row *row = &j->list.row[i];
 		struct extraction x;
 		const struct sample *m = &x.sample;
-		char *path, rate[32] = "?";
+		char rate[32] = "?";
 
 		if (stop_signal() != 0)
 			return EXIT_FAILED;
 		extract_probe(row, &how, &x);
 		if (x.kept) {
 			char *label = extract_labels(m);
+			struct buffer path = { 0 };
 
 			if (m->fps.den > 0)
 				snprintf(rate, sizeof(rate), "%d/%d",
 				    m->fps.num, m->fps.den);
-			path = table_escape(row->path);
+			table_put(&path, row->path);
 			printf("%s\t%s\t%s\t%s\t%d\t%d\t%s\t%.9g\n", m->key,
-			    label, path, x.info.codec, m->width, m->height,
+			    label, path.data, x.info.codec, m->width, m->height,
 			    rate, x.info.declared_seconds);
-			free(path);
+			buffer_free(&path);
 			free(label);
 		} else {
 			char *why = extract_refusal(row, &x,

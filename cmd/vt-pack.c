@@ -262,17 +262,20 @@ struct pack_checking {
 static int
 vt_pack_on_damage(void *arg, const char *name, const struct damage *d)
 {
-	char *cell[2] = { table_escape(name), table_escape(d->detail) };
-	char offset[24] = "-";
+	struct buffer row = { 0 };
 
 	(void)arg;
 	progress_clear();
+	table_put(&row, name);
 	if (d->offset != NOWHERE)
-		snprintf(offset, sizeof(offset), "%llu",
-		    (unsigned long long)d->offset);
-	printf("%s\t%s\t%s\t%s\t%s\n", cell[0], offset, d->key, d->kind, cell[1]);
-	free(cell[0]);
-	free(cell[1]);
+		buffer_printf(&row, "\t%llu", (unsigned long long)d->offset);
+	else
+		table_put(&row, "-");
+	table_put(&row, d->key);
+	table_put(&row, d->kind);
+	table_put(&row, d->detail);
+	puts(row.data);
+	buffer_free(&row);
 	return ferror(stdout) ? -1 : 0;
 }
 

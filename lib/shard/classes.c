@@ -49,6 +49,15 @@ class_find(const struct class_list *c, const char *name)
 	    (int)i : -1;
 }
 
+const char *
+class_name(const struct class_list *c, int class, char number[16])
+{
+	if ((size_t)class < c->n)
+		return c->name[class];
+	snprintf(number, 16, "%d", class);
+	return number;
+}
+
 static int
 classes_by_name(const void *a, const void *b)
 {

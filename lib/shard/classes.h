@@ -69,6 +69,12 @@ int class_read_lines(const char *path, const char *text, struct class_list *c);
 int class_find(const struct class_list *c, const char *name);
 
 /*
+ * class_name(c, class, number):
+ * Return the name of ${class}, or its number, in ${number}, if it has none.
+ */
+const char *class_name(const struct class_list *c, int class, char number[16]);
+
+/*
  * class_compare(path, have, whose, want, classes):
  * Compare the classes ${have} of dataset ${path} with the classes ${want} by
  * name and number.  Return 0, or -1 after a message about the first that

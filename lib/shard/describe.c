@@ -17,15 +17,17 @@
 #include "shard/describe.h"
 #include "shard/shard_query.h"
 
-/* A value, such as a size, and the number of samples with it. */
-struct describe_count { uint32_t a, b; size_t n; };
+/* Values, such as sizes, and the number of samples with each. */
+struct describe_counts {
+	struct describe_count { uint32_t a, b; size_t n; } *item;
+	size_t n, cap;
+};
 
 struct describe_class {
 	size_t samples;
 	uint64_t frames;
 	double seconds;
-	struct describe_count *size, *rate;
-	size_t sizes, rates, size_cap, rate_cap;
+	struct describe_counts size, rate;
 	uint64_t *source;		/* hashes of the videos */
 	size_t sources, cap;
 };
@@ -50,18 +52,19 @@ struct describe_work {
 /* ---- reading ---- */
 
 static void
-describe_count(struct describe_count **list, size_t *n, size_t *cap,
-    uint32_t a, uint32_t b)
+describe_count(struct describe_counts *c, int a, int b)
 {
 	size_t i = 0;
 
-	while (i < *n && ((*list)[i].a != a || (*list)[i].b != b))
+	while (i < c->n && (c->item[i].a != (uint32_t)a ||
+	    c->item[i].b != (uint32_t)b))
 		i++;
-	if (i == *n) {
-		*list = array_reserve(*list, *n, cap, sizeof(**list));
-		(*list)[(*n)++] = (struct describe_count){ a, b, 0 };
+	if (i == c->n) {
+		c->item = array_reserve(c->item, i, &c->cap, sizeof(*c->item));
+		c->item[c->n++] = (struct describe_count){ (uint32_t)a,
+			(uint32_t)b, 0 };
 	}
-	(*list)[i].n++;
+	c->item[i].n++;
 }
 
 /* Return the statistics of the class ${name} in the current set. */
@@ -98,23 +101,11 @@ describe_add(struct describe_work *w, const char *class, const struct sample *s)
 	c->samples++;
 	c->frames += (uint64_t)s->frames;
 	c->seconds += describe_seconds(s);
-	describe_count(&c->size, &c->sizes, &c->size_cap, (uint32_t)s->width,
-	    (uint32_t)s->height);
-	describe_count(&c->rate, &c->rates, &c->rate_cap,
-	    (uint32_t)s->fps.num, (uint32_t)s->fps.den);
+	describe_count(&c->size, s->width, s->height);
+	describe_count(&c->rate, s->fps.num, s->fps.den);
 	c->source = array_reserve(c->source, c->sources, &c->cap,
 	    sizeof(*c->source));
 	c->source[c->sources++] = s->source_hash;
-}
-
-/* Write the name of a class, or its number if the set has no names. */
-static const char *
-describe_name(const struct class_list *names, int label, char number[24])
-{
-	if ((size_t)label < names->n)
-		return names->name[label];
-	snprintf(number, 24, "%d", label);
-	return number;
 }
 
 static void
@@ -122,12 +113,12 @@ describe_sample(struct describe_work *w, const struct class_list *names,
     const struct sample *s)
 {
 	struct buffer label = { 0 };
-	char number[24];
+	char number[16];
 
 	if (s->label >= 0)
-		buffer_text(&label, describe_name(names, s->label, number));
+		buffer_text(&label, class_name(names, s->label, number));
 	for (int k = 0; k < s->nlabels; k++) {
-		const char *name = describe_name(names, s->labels[k].class,
+		const char *name = class_name(names, s->labels[k].class,
 		    number);
 		int again = 0;
 
@@ -201,61 +192,56 @@ describe_by_count(const void *a, const void *b)
 	    (x->a < y->a ? -1 : 1) : (x->b > y->b) - (x->b < y->b);
 }
 
-/* Print "320x240:12,340x256:3": values with their numbers of samples, the most
+/* Append "320x240:12,340x256:3": values with their numbers of samples, the most
  * frequent first. */
 static void
-describe_print_counts(struct describe_count *v, size_t n, char between, FILE *f)
+describe_print_counts(struct describe_counts *c, char between, struct buffer *b)
 {
 	enum { MAX = 5 };
 
-	if (n > 0)
-		qsort(v, n, sizeof(*v), describe_by_count);
-	else
-		fputc('-', f);
-	for (size_t i = 0; i < n && i < MAX; i++)
-		fprintf(f, "%s%u%c%u:%zu", i > 0 ? "," : "", v[i].a, between,
-		    v[i].b, v[i].n);
-	if (n > MAX)
-		fputs(",...", f);
+	if (c->n > 0)
+		qsort(c->item, c->n, sizeof(*c->item), describe_by_count);
+	buffer_text(b, c->n > 0 ? "\t" : "\t-");
+	for (size_t i = 0; i < c->n && i < MAX; i++)
+		buffer_printf(b, "%s%u%c%u:%zu", i > 0 ? "," : "", c->item[i].a,
+		    between, c->item[i].b, c->item[i].n);
+	if (c->n > MAX)
+		buffer_text(b, ",...");
 }
 
 static void
 describe_print_class(struct describe_class *d, const char *name,
-    const char *dir, FILE *f)
+    const char *dir, struct buffer *b)
 {
-	char *set = table_escape(dir);
-
-	fprintf(f, "%s\t%s\t%zu\t%.2f\t%llu\t", name, set, d->samples,
-	    d->seconds, (unsigned long long)d->frames);
-	describe_print_counts(d->size, d->sizes, 'x', f);
-	fputc('\t', f);
-	describe_print_counts(d->rate, d->rates, '/', f);
-	fprintf(f, "\t%zu\n", describe_distinct(d->source, d->sources));
-	free(set);
+	table_put(b, name);
+	table_put(b, dir);
+	buffer_printf(b, "\t%zu\t%.2f\t%llu", d->samples, d->seconds,
+	    (unsigned long long)d->frames);
+	describe_print_counts(&d->size, 'x', b);
+	describe_print_counts(&d->rate, '/', b);
+	buffer_printf(b, "\t%zu\n", describe_distinct(d->source, d->sources));
 }
 
 static void
 describe_print_classes(struct describe_work *w, const char *const *dir,
-    FILE *f, struct describe_report *r)
+    struct buffer *b, struct describe_report *r)
 {
 	enum { NAMES = 3 };
 
-	fprintf(f, "#class\tset\tsamples\tseconds\tframes\tsizes\trates\t"
+	buffer_text(b, "#class\tset\tsamples\tseconds\tframes\tsizes\trates\t"
 	    "sources\n");
 	r->classes = w->classes;
 	for (size_t c = 0; c < w->classes; c++) {
-		const char *text = names_text(w->names, c);
-		char *name = table_escape(text);
+		const char *name = names_text(w->names, c);
 		int has = 0;
 
 		for (int k = 0; k < w->sets; k++)
 			has += w->class[k][c].samples > 0;
 		for (int k = 0; k < w->sets && has > 0; k++)
-			describe_print_class(&w->class[k][c], name, dir[k], f);
+			describe_print_class(&w->class[k][c], name, dir[k], b);
 		if (has < w->sets && r->lacking++ < NAMES)
 			buffer_printf(&r->names, "%s%s", r->names.n > 0 ? ", " :
-			    "", text_quote(text));
-		free(name);
+			    "", text_quote(name));
 	}
 	if (r->lacking > NAMES)
 		buffer_text(&r->names, ", ...");
@@ -374,37 +360,30 @@ describe_find_near(struct describe_work *w, struct describe_pairs *to)
 
 static void
 describe_print_pair(const struct describe_pair *p, const char *const *dir,
-    FILE *f)
+    struct buffer *b)
 {
 	const struct describe_item *side[] = { &p->a, &p->b };
 
 	/* Samples of other lengths are parts of one video, or were extracted
 	 * with other settings. */
 	if (p->distance >= 0)
-		fprintf(f, "near\t%d", p->distance);
+		buffer_printf(b, "near\t%d", p->distance);
 	else
-		fprintf(f, "%s\t-", p->a.frames == p->b.frames ? "equal" :
-		    "part");
+		buffer_printf(b, "%s\t-", p->a.frames == p->b.frames ?
+		    "equal" : "part");
 	for (int i = 0; i < 2; i++) {
-		char *set = table_escape(dir[side[i]->set]);
-		char *label = table_escape(side[i]->label);
-
-		fprintf(f, "\t%s\t%s\t%s", set, side[i]->key, label);
-		free(set);
-		free(label);
+		table_put(b, dir[side[i]->set]);
+		table_put(b, side[i]->key);
+		table_put(b, side[i]->label);
 	}
-	for (int i = 0; i < 2; i++) {
-		char *path = table_escape(side[i]->path);
-
-		fprintf(f, "\t%s", path);
-		free(path);
-	}
-	fputc('\n', f);
+	for (int i = 0; i < 2; i++)
+		table_put(b, side[i]->path);
+	buffer_text(b, "\n");
 }
 
 static void
-describe_print_pairs(struct describe_work *w, const char *const *dir, FILE *f,
-    struct describe_report *r)
+describe_print_pairs(struct describe_work *w, const char *const *dir,
+    struct buffer *b, struct describe_report *r)
 {
 	struct describe_pairs all = { 0 };
 
@@ -412,7 +391,7 @@ describe_print_pairs(struct describe_work *w, const char *const *dir, FILE *f,
 	describe_find_near(w, &all);
 	if (all.n > 0)
 		qsort(all.pair, all.n, sizeof(*all.pair), describe_by_weight);
-	fprintf(f, "#pair\tdistance\tset\tkey\tclass\tset\tkey\tclass\t"
+	buffer_text(b, "#pair\tdistance\tset\tkey\tclass\tset\tkey\tclass\t"
 	    "path\tpath\n");
 	for (size_t i = 0; i < all.n; i++) {
 		const struct describe_pair *p = &all.pair[i];
@@ -425,7 +404,7 @@ describe_print_pairs(struct describe_work *w, const char *const *dir, FILE *f,
 		r->near_shared += near && two;
 		r->contradicting += strcmp(p->a.label, p->b.label) != 0 &&
 		    (near || p->a.frames == p->b.frames);
-		describe_print_pair(p, dir, f);
+		describe_print_pair(p, dir, b);
 	}
 	free(all.pair);
 }
@@ -435,8 +414,8 @@ describe_free(struct describe_work *w)
 {
 	for (int k = 0; k < w->sets; k++) {
 		for (size_t c = 0; c < w->classes; c++) {
-			free(w->class[k][c].size);
-			free(w->class[k][c].rate);
+			free(w->class[k][c].size.item);
+			free(w->class[k][c].rate.item);
 			free(w->class[k][c].source);
 		}
 		free(w->class[k]);
@@ -454,17 +433,19 @@ int
 describe(const char *const *dir, int sets, FILE *f, struct describe_report *r)
 {
 	struct describe_work w = { .sets = sets, .names = names_new() };
+	struct buffer b = { 0 };
 	int result = 0;
 
 	*r = (struct describe_report){ 0 };
 	for (w.set = 0; w.set < sets && result == 0; w.set++)
 		result = shard_query_each(&(struct shard_query){ .dir =
-		    dir[w.set] },
-		    describe_shard, &w);
+		    dir[w.set] }, describe_shard, &w);
 	if (result == 0) {
-		describe_print_classes(&w, dir, f, r);
-		describe_print_pairs(&w, dir, f, r);
+		describe_print_classes(&w, dir, &b, r);
+		describe_print_pairs(&w, dir, &b, r);
+		fwrite(b.data, 1, b.n, f);
 	}
+	buffer_free(&b);
 	describe_free(&w);
 	return result;
 }

@@ -61,35 +61,35 @@ shard_query_list_shard(const struct shard *s, const struct class_list *names,
     void *arg)
 {
 	FILE *f = arg;
-	char *name = table_escape(path_base(s->path));
-	struct buffer b = { 0 };
+	struct buffer b = { 0 }, row = { 0 };
 	int result = 0;
 
 	for (uint32_t i = 0; i < s->footer.samples && result == 0; i++) {
 		struct shard_entry e = shard_entry(s, i);
-		char key[KEY_MAX + 1], *source = NULL, *path;
-		char *class = e.label >= 0 && (size_t)e.label < names->n ?
-		    table_escape(names->name[e.label]) : NULL;
+		char key[KEY_MAX + 1], *source = NULL;
 
 		shard_key(s, &e, key);
-		b.n = 0;
+		row.n = b.n = 0;
 		result = shard_member(s, &e, (uint32_t)shard_record_count(&e) -
 		    1, &b);
 		if (result == 0 && (source = sample_source_read(key, b.data,
 		    b.n)) == NULL)
 			result = -2;
-		path = table_escape(source != NULL ? source : "");
-		fprintf(f, "%s\t%d\t%s\t%u\t%u\t%u\t%u/%u\t%u\t%s\t%llu\t%llu\t"
-		    "%s\n", key, e.label, class ? class : "", e.frames,
-		    e.width, e.height, e.fps_num, e.fps_den, e.flags, name,
+		buffer_printf(&row, "%s\t%d", key, e.label);
+		table_put(&row, e.label >= 0 && (size_t)e.label < names->n ?
+		    names->name[e.label] : "");
+		buffer_printf(&row, "\t%u\t%u\t%u\t%u/%u\t%u", e.frames,
+		    e.width, e.height, e.fps_num, e.fps_den, e.flags);
+		table_put(&row, path_base(s->path));
+		buffer_printf(&row, "\t%llu\t%llu",
 		    (unsigned long long)e.blk * USTAR_BLOCK,
-		    (unsigned long long)e.blocks * USTAR_BLOCK, path);
-		free(path);
+		    (unsigned long long)e.blocks * USTAR_BLOCK);
+		table_put(&row, source != NULL ? source : "");
+		fprintf(f, "%s\n", row.data);
 		free(source);
-		free(class);
 	}
 	buffer_free(&b);
-	free(name);
+	buffer_free(&row);
 	/* The caller reports an error of ${f}. */
 	return result != 0 ? result : ferror(f) ? 1 : 0;
 }

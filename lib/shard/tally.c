@@ -92,16 +92,6 @@ tally_classes(struct tally *t, size_t named, size_t *n)
 	return c;
 }
 
-/* The name of a class, or its number if it has none. */
-static const char *
-tally_name(const struct class_list *classes, int label, char number[16])
-{
-	if ((size_t)label < classes->n)
-		return text_quote(classes->name[label]);
-	snprintf(number, 16, "%d", label);
-	return number;
-}
-
 /* Find the extremes in the same pass in which the list is formatted, until
  * it is too long. */
 void
@@ -116,7 +106,8 @@ tally_text(struct tally *t, const struct class_list *classes,
 	for (size_t i = 0; i < n; i++) {
 		if (all.n < TALLY_MAX)
 			buffer_printf(&all, "%s%s: %zu", i > 0 ? ", " : "",
-			    tally_name(classes, c[i].label, number[0]), c[i].n);
+			    text_quote(class_name(classes, c[i].label,
+			    number[0])), c[i].n);
 		least = c[i].n < c[least].n ? i : least;
 		largest = c[i].n > c[largest].n ? i : largest;
 	}
@@ -125,9 +116,10 @@ tally_text(struct tally *t, const struct class_list *classes,
 		    all.data);
 	else if (n > 0)
 		buffer_printf(to, ", %zu classes (from %s: %zu to "
-		    "%s: %zu)", n, tally_name(classes, c[least].label,
-		    number[0]), c[least].n, tally_name(classes,
-		    c[largest].label, number[1]), c[largest].n);
+		    "%s: %zu)", n, text_quote(class_name(classes,
+		    c[least].label, number[0])), c[least].n,
+		    text_quote(class_name(classes, c[largest].label,
+		    number[1])), c[largest].n);
 	if (t->unlabeled > 0 && n > 0)
 		buffer_printf(to, ", %zu without a class", t->unlabeled);
 	buffer_free(&all);
