@@ -14,6 +14,7 @@
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "bench/cases.h"
 #include "bench/stored.h"
 #include "data/microbatches.h"
@@ -385,7 +386,8 @@ bench_loader(struct bench *b, const struct bench_inputs *in)
 	clip_settings_apply(&in->clips, &o);
 	needs.target = &target;
 	needs.targets = 1;
-	if (loader_check_streams(in->data, &needs, "loader") != 0 ||
+	if (loader_check_streams(dataset_streams(in->data),
+	    text_quote(dataset_path(in->data)), &needs, "loader") != 0 ||
 	    loader_check_transforms(&needs, &o.transforms, "loader") != 0)
 		return EXIT_USAGE;
 	for (int i = 0; s != NULL && i < s->stages && status == 0; i++) {

@@ -20,12 +20,19 @@
 
 /* ---- sources ---- */
 
+/* Return the number of the stream that has the level ${level}. */
+static int
+frame_source_stream(const struct frame_source *s, int level)
+{
+	return level == 0 ? s->stream : s->levels.level[level].stream;
+}
+
 static int
 frame_source_read_sample(const struct frame_source *s, int level,
     const struct frame_read *r, struct error *why)
 {
-	return dataset_frames_read(s->data, s->sample, level == 0 ? s->stream :
-	    s->levels.level[level].stream, r, why);
+	return dataset_frames_read(s->data, s->sample,
+	    frame_source_stream(s, level), r, why);
 }
 
 static struct frame_source
@@ -55,13 +62,13 @@ frame_source_sample(const struct dataset *d, uint32_t i, int stream)
 }
 
 int
-fill_find_sources(const struct dataset *d, const char *name, int stream[2])
+fill_find_sources(const struct stream_list *l, const char *name, int stream[2])
 {
 	int flow = strcmp(name, STREAM_FLOW) == 0;
 
-	stream[0] = dataset_stream(d, flow ? "x" : strcmp(name,
+	stream[0] = stream_list_find(l, flow ? "x" : strcmp(name,
 	    STREAM_RGBDIFF) == 0 ? STREAM_DEFAULT : name);
-	stream[1] = flow ? dataset_stream(d, "y") : -1;
+	stream[1] = flow ? stream_list_find(l, "y") : -1;
 	return stream[0] < 0 || (flow && stream[1] < 0) ? 0 : 1 + flow;
 }
 
@@ -73,16 +80,15 @@ static int
 frame_source_read_spool(const struct frame_source *s, int level,
     const struct frame_read *r, struct error *why)
 {
-	int levels = s->levels.n > 0 ? s->levels.n : 1;
 	const void *data = "";
 	size_t size;
 
 	r->bytes->n = r->at[0] = 0;
 	pthread_mutex_lock(s->lock);
 	for (int k = 0; k < r->n && data != NULL; k++) {
-		data = spool_get(s->spool, (size_t)(s->item != NULL ?
-		    s->item[r->frame[k]] : r->frame[k] * levels) +
-		    (size_t)level, &size, why);
+		data = spool_get(s->spool, (size_t)((s->item != NULL ?
+		    s->item[r->frame[k]] : r->frame[k] * s->streams) +
+		    frame_source_stream(s, level)), &size, why);
 		if (data != NULL)
 			buffer_add(r->bytes, data, size);
 		r->at[k + 1] = r->bytes->n;
@@ -92,16 +98,19 @@ frame_source_read_spool(const struct frame_source *s, int level,
 }
 
 struct frame_source
-frame_source_spool(const struct sample *m, struct spool *spool,
+frame_source_spool(const struct sample *m, int stream, struct spool *spool,
     const int *item, pthread_mutex_t *lock)
 {
 	struct frame_source s = frame_source_of(m,
-	    m->streams->kind[0].ext);
+	    m->streams->kind[stream].ext);
 
 	s.file = m->shard != NULL ? m->shard : "decoded";
 	s.key = m->key != NULL ? m->key : m->source;
 	s.get = frame_source_read_spool;
-	s.levels = level_list_of(m->streams);
+	if (stream == 0)
+		s.levels = level_list_of(m->streams);
+	s.stream = stream;
+	s.streams = m->streams->n;
 	s.spool = spool;
 	s.item = item;
 	s.lock = lock;

@@ -65,15 +65,16 @@ struct frame_source {
 	 * dataset_frames_read.  Any thread may call it. */
 	int (*get)(const struct frame_source *s, int level,
 	    const struct frame_read *r, struct error *why);
+	int stream;			/* number of level 0 */
 	/* of frame_source_sample */
 	const struct dataset *data;
 	uint32_t sample;
-	int stream;
 	/* of frame_source_spool */
+	int streams;			/* of the sample */
 	struct spool *spool;
 	const int *item;		/* [frames] spool items of the frames in
-					 * level 0, which those of the other
-					 * levels follow; NULL: all items in
+					 * stream 0, which those of the other
+					 * streams follow; NULL: all items in
 					 * order */
 	pthread_mutex_t *lock;		/* protects ${spool} */
 };
@@ -88,22 +89,22 @@ struct frame_source frame_source_sample(const struct dataset *d, uint32_t i,
     int stream);
 
 /*
- * fill_find_sources(d, name, stream):
+ * fill_find_sources(l, name, stream):
  * Set ${stream} to the numbers of the stored streams that make the input stream
  * ${name}: x and y for flow, rgb for rgbdiff, else the one of that name.
- * Return how many these are, or 0 if ${d} lacks one.
+ * Return how many these are, or 0 if ${l} lacks one.
  */
-int fill_find_sources(const struct dataset *d, const char *name,
+int fill_find_sources(const struct stream_list *l, const char *name,
     int stream[2]);
 
 /*
- * frame_source_spool(m, spool, item, lock):
- * Return the frames of sample ${m}.  Frame k of level l is item ${item}[k] + l
- * of ${spool}; ${item} NULL: item k times the number of levels, plus l.
- * ${lock} protects ${spool}.  The caller owns all arguments, which must outlive
- * the result.
+ * frame_source_spool(m, stream, spool, item, lock):
+ * Return stream number ${stream} of sample ${m}; of stream 0, all levels.
+ * Frame k of stream s is item ${item}[k] + s of ${spool}; ${item} NULL: item k
+ * times the number of streams, plus s.  ${lock} protects ${spool}.  The caller
+ * owns all arguments, which must outlive the result.
  */
-struct frame_source frame_source_spool(const struct sample *m,
+struct frame_source frame_source_spool(const struct sample *m, int stream,
     struct spool *spool, const int *item, pthread_mutex_t *lock);
 
 /*

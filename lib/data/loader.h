@@ -122,19 +122,14 @@ int loader_threads(int cores, int discrete);
 struct loader;
 
 /*
- * loader_check_streams(d, needs, network):
- * Check that ${d} has the streams that ${network} reads: rgb of 3 channels, of
- * which rgbdiff is made, or x and y, of which flow is made.  The name is for
- * the message.  Return 0, or -1 after a message.
- *
- * loader_check_video(needs, network):
- * Check that ${network} reads only rgb, which is what videos have.  Return 0,
- * or
- * -1 after a message.
+ * loader_check_streams(l, what, needs, network):
+ * Check that the stored streams ${l} have those that ${network} reads: rgb of 3
+ * channels, of which rgbdiff is made, or x and y, of which flow is made.
+ * ${what}, which has them, and the name are for the message.  Return 0, or -1
+ * after a message.
  */
-int loader_check_streams(const struct dataset *d,
+int loader_check_streams(const struct stream_list *l, const char *what,
     const struct input_spec *needs, const char *network);
-int loader_check_video(const struct input_spec *needs, const char *network);
 
 /*
  * loader_check_dataset(d, needs, network):

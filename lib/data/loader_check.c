@@ -36,25 +36,14 @@ loader_check_offer(const struct input_spec *needs, const char *network,
 }
 
 int
-loader_check_video(const struct input_spec *needs, const char *network)
-{
-	for (int i = 0; i < needs->streams; i++)
-		if (stream_unit(needs->stream[i].name) != 0)
-			return fail("%s reads the stream %s, which videos do "
-			    "not have: pack them, and use --data", network,
-			    needs->stream[i].name);
-	return loader_check_offer(needs, network, "a video", 1, 0);
-}
-
-int
-loader_check_streams(const struct dataset *d, const struct input_spec *needs,
-    const char *network)
+loader_check_streams(const struct stream_list *l, const char *what,
+    const struct input_spec *needs, const char *network)
 {
 	int stream[2];
 
-	return loader_check_offer(needs, network, text_quote(dataset_path(d)),
-	    fill_find_sources(d, STREAM_DEFAULT, stream) != 0,
-	    fill_find_sources(d, STREAM_FLOW, stream) != 0);
+	return loader_check_offer(needs, network, what,
+	    fill_find_sources(l, STREAM_DEFAULT, stream) != 0,
+	    fill_find_sources(l, STREAM_FLOW, stream) != 0);
 }
 
 int
@@ -112,7 +101,8 @@ int
 loader_check_dataset(const struct dataset *d, const struct input_spec *needs,
     const char *network)
 {
-	int bad = loader_check_streams(d, needs, network);
+	int bad = loader_check_streams(dataset_streams(d),
+	    text_quote(dataset_path(d)), needs, network);
 
 	for (int i = 0; i < needs->targets && bad == 0; i++)
 		bad = loader_has_target(d, &needs->target[i], network);
@@ -123,7 +113,8 @@ int
 loader_check_testing(const struct dataset *d, const struct input_spec *needs,
     int target, const char *network)
 {
-	if (loader_check_streams(d, needs, network) != 0)
+	if (loader_check_streams(dataset_streams(d),
+	    text_quote(dataset_path(d)), needs, network) != 0)
 		return -1;
 	return loader_has_target(d, &needs->target[target], network);
 }

@@ -59,7 +59,8 @@ static void
 loader_sources(const struct loader *l, const struct stream_spec *stream,
     uint32_t sample, struct frame_source source[2])
 {
-	int number[2], n = fill_find_sources(l->d, stream->name, number);
+	int number[2], n = fill_find_sources(dataset_streams(l->d),
+	    stream->name, number);
 
 	for (int i = 0; i < n; i++)
 		source[i] = frame_source_sample(l->d, sample, number[i]);

@@ -31,6 +31,8 @@ struct clips {
  * clips_open(c, m, v):
  * Open the source, start the network ${m}, which must have been read but not
  * started, and create the scorer.  ${v} must outlive ${c}.
+ * The source opens first, and videos are decoded on its own threads, while the
+ * weights are loaded onto the device and algorithms are chosen.
  * Return 0, or an exit status after a message.  Call clips_close in both cases.
  */
 int clips_open(struct clips *c, struct model *m, const struct view_options *v);

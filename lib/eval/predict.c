@@ -172,19 +172,27 @@ predict_summary(const struct predict_run *a, struct buffer *to)
 }
 
 /*
- * Frames extracted with other settings than the training data are another
- * input.  A stream declares its settings in its head; warn if they differ.
+ * Check that the stream of ${v} has what the network reads.  Frames extracted
+ * with other settings than the training data are another input: a stream
+ * declares its settings in its head; warn if they differ.  Return 0, or an exit
+ * status after a message.
  */
-static void
-predict_compare_settings(const struct predict_run *a)
+static int
+predict_check_stream(const struct predict_run *a, const struct extraction *v)
 {
 	const char *is = clip_source_settings(a->clips->source);
 	const char *want = a->model->state.extract;
+	const char *what = v->sample.shard;
 
+	if (a->clips->stream == NULL)
+		return 0;
+	if (loader_check_streams(v->sample.streams, what,
+	    &a->model->graph->needs, a->model->graph->name) != 0)
+		return EXIT_USAGE;
 	if (is != NULL && want != NULL && strcmp(is, want) != 0)
 		warning("%s: its frames were made as %s (the network was "
-		    "trained on %s)", strcmp(a->clips->stream, "-") == 0 ?
-		    "standard input" : text_quote(a->clips->stream), is, want);
+		    "trained on %s)", what, is, want);
+	return 0;
 }
 
 /*
@@ -240,8 +248,9 @@ predict_all(struct predict_run *a)
 	    1) {
 		/* A stream's settings are known only after its first sample. */
 		if (a->done + a->failed == 0)
-			predict_compare_settings(a);
-		status = predict_clip(a, v, scores, &lines);
+			status = predict_check_stream(a, v);
+		if (status == 0)
+			status = predict_clip(a, v, scores, &lines);
 		if (status == 0 && output_write(a->output, &lines) != 0)
 			status = EXIT_FAILED;
 		if (a->progress != NULL)

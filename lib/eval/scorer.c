@@ -25,19 +25,21 @@ struct scorer {
 	int classes;
 	enum loss_kind loss;
 	struct feeder feeder;
+	const struct input_spec *needs;
 	struct microbatch mb;		/* without labels */
-	uint8_t *pixels;		/* [n][t][side][side][3] */
 	double *scratch;		/* [n][classes] */
 
 	/* The content of the current microbatch. */
-	struct frame_source source;
-	pthread_mutex_t lock;		/* for the spool of ${source} */
+	struct frame_source (*source)[2];	/* [needs->streams] sources of
+						 * each, as clips_fill_stream */
+	pthread_mutex_t lock;		/* for the spool of the sources */
 	struct clip_request *request;	/* [n] */
 	int *frame;			/* [n][t]; request[i].frame points into
 					 * it */
 	int crops;			/* successive requests that show the
 					 * same frames */
-	char *bad;			/* [n t]: 1 if the frame failed */
+	char *bad;			/* [needs->streams n t]: 1 if the frame
+					 * failed */
 
 	struct pool *pool;
 	struct filler **filler;		/* [threads] */
@@ -68,10 +70,15 @@ scorer_views_together(int clips, int crops, int largest)
 static void
 scorer_open_microbatch(struct scorer *r)
 {
-	microbatch_open(&r->m->graph->needs, NULL, &r->mb, r->v.n);
+	microbatch_open(r->needs, NULL, &r->mb, r->v.n);
 	r->mb.n = r->v.n;
-	r->mb.stream[0] = (struct stream){ r->v.t, r->v.side, r->v.side, 3,
-		r->pixels };
+	for (int i = 0; i < r->needs->streams; i++) {
+		int side = r->v.side, c = r->needs->stream[i].c;
+
+		r->mb.stream[i] = (struct stream){ r->v.t, side, side, c,
+			xcalloc(scorer_frames_of(r),
+			    (size_t)side * (size_t)side * (size_t)c) };
+	}
 	for (struct target *t = r->mb.target; t->label != NULL; t++)
 		for (int i = 0; i < r->v.n; i++)
 			t->label[i] = -1;
@@ -82,9 +89,10 @@ scorer_new(const struct model *m, const struct view_options *v, int threads,
     int *status)
 {
 	struct scorer *r = xcalloc(1, sizeof(*r));
-	size_t side = (size_t)v->side, frames;
+	size_t frames, streams = (size_t)m->graph->needs.streams;
 
 	r->m = m;
+	r->needs = &m->graph->needs;
 	r->v = *v;
 	pthread_mutex_init(&r->lock, NULL);
 	/* Before planning: the plan depends on the size of the microbatch. */
@@ -100,15 +108,15 @@ scorer_new(const struct model *m, const struct view_options *v, int threads,
 	*status = EXIT_FAILED;
 	if (net_reserve(m->net) != 0)
 		goto err;
-	r->pixels = xcalloc(frames, 3 * side * side);
 	scorer_open_microbatch(r);
+	r->source = xcalloc(streams, sizeof(*r->source));
 	r->scratch = xcalloc((size_t)r->v.n * (size_t)r->classes,
 	    sizeof(*r->scratch));
 	r->frame = xcalloc(frames, sizeof(*r->frame));
 	r->request = xcalloc((size_t)r->v.n, sizeof(*r->request));
 	for (int i = 0; i < r->v.n; i++)
 		r->request[i].frame = r->frame + (size_t)i * (size_t)r->v.t;
-	r->bad = xcalloc(frames, 1);
+	r->bad = xcalloc(streams, frames);
 	r->pool = pool_new(threads);
 	r->filler = xcalloc((size_t)threads, sizeof(*r->filler));
 	for (int i = 0; i < threads; i++)
@@ -128,10 +136,12 @@ scorer_free(struct scorer *r)
 		filler_free(r->filler[i]);
 	if (r->pool != NULL)
 		pool_free(r->pool);
+	for (int i = 0; r->mb.stream != NULL && i < r->needs->streams; i++)
+		free(r->mb.stream[i].bytes);
 	microbatch_close(&r->mb);
 	pthread_mutex_destroy(&r->lock);
 	free(r->filler);
-	free(r->pixels);
+	free(r->source);
 	free(r->scratch);
 	free(r->frame);
 	free(r->request);
@@ -142,26 +152,28 @@ scorer_free(struct scorer *r)
 /* ---- pixels ---- */
 
 /*
- * Fill frame ${j} of the microbatch in all crops that show it, as clips of one
- * frame.  May run on any thread.
+ * Fill frame ${j} / streams of the microbatch in stream ${j} % streams, in all
+ * crops that show it, as clips of one frame.  May run on any thread.
  */
 static int
 scorer_fill_frame(struct scorer *r, int j, int thread)
 {
-	size_t bytes = 3 * (size_t)r->v.side * (size_t)r->v.side;
+	int of = j % r->needs->streams, frame = j / r->needs->streams;
+	int first = frame / r->v.t * r->crops, at = frame % r->v.t;
+	const struct stream *s = &r->mb.stream[of];
 	struct clip_request one[CLIPS_MAX];
 	struct clip_out out[CLIPS_MAX];
 
 	for (int k = 0; k < r->crops; k++) {
-		int i = j / r->v.t * r->crops + k, at = j % r->v.t;
-
-		one[k] = r->request[i];
+		one[k] = r->request[first + k];
 		one[k].frame += at;
 		one[k].t = 1;
-		out[k] = (struct clip_out){ .bytes = r->pixels +
-			((size_t)i * (size_t)r->v.t + (size_t)at) * bytes };
+		out[k] = (struct clip_out){ .bytes = microbatch_clip_bytes(
+			&r->mb, of, first + k) + (size_t)at * (size_t)s->h *
+			(size_t)s->w * (size_t)s->c };
 	}
-	return clips_fill(r->filler[thread], &r->source, one, out, r->crops);
+	return clips_fill_stream(r->filler[thread], &r->needs->stream[of],
+	    r->source[of], one, out, r->crops);
 }
 
 static void
@@ -175,7 +187,7 @@ scorer_fill_part(int j, int thread, void *arg)
 static unsigned
 scorer_scale(const struct scorer *r, const struct clip_request *of)
 {
-	struct frame_level l = frame_level(&r->source, of);
+	struct frame_level l = frame_level(r->source[0], of);
 
 	return jpeg_decode_scale(l.decode, l.want_w, l.want_h);
 }
@@ -192,7 +204,7 @@ scorer_choose_views(struct scorer *r, int first, int n)
 	int same = r->v.n % r->v.crops == 0 && r->v.crops <= CLIPS_MAX;
 
 	for (int i = 0; i < n; i++)
-		microbatch_choose_view(&r->v, first + i, &r->source,
+		microbatch_choose_view(&r->v, first + i, r->source[0],
 		    &r->request[i]);
 	for (int i = 0; i < r->v.crops && same; i++)
 		clip_share_add(&share, &r->request[i].crop, r->v.side);
@@ -218,7 +230,7 @@ scorer_load(struct scorer *r, int first, int n, char *why)
 	int frames, j = 0, status;
 
 	scorer_choose_views(r, first, n);
-	frames = n / r->crops * r->v.t;
+	frames = n / r->crops * r->v.t * r->needs->streams;
 	pool_run(r->pool, frames, scorer_fill_part, r);
 	while (j < frames && !r->bad[j])
 		j++;
@@ -232,14 +244,27 @@ scorer_load(struct scorer *r, int first, int n, char *why)
 
 /* ---- scores ---- */
 
+/* Point the streams of the network to those of ${a}. */
+static void
+scorer_find_sources(struct scorer *r, const struct extraction *a)
+{
+	for (int i = 0; i < r->needs->streams; i++) {
+		int of[2], n = fill_find_sources(a->sample.streams,
+		    r->needs->stream[i].name, of);
+
+		for (int k = 0; k < n; k++)
+			r->source[i][k] = frame_source_spool(&a->sample, of[k],
+			    a->frame, a->frame_item, &r->lock);
+	}
+}
+
 int
 scorer_run(struct scorer *r, const struct extraction *a, double *scores,
     char *why)
 {
 	int views = r->v.clips * r->v.crops, bad;
 
-	r->source = frame_source_spool(&a->sample, a->frame, a->frame_item,
-	    &r->lock);
+	scorer_find_sources(r, a);
 	for (int first = 0; first < views; first += r->v.n) {
 		int n = views - first < r->v.n ? views - first : r->v.n;
 

@@ -33,7 +33,7 @@ void scorer_free(struct scorer *r);
 /*
  * scorer_run(r, a, scores, why):
  * Write the scores of all classes to ${scores}[classes] for clip ${a}, which
- * must have frames.
+ * must have frames of the streams that the network reads.
  * Return 0; -1 after a message if its frames cannot be read back; -2 with the
  * reason in ${why}[SCORER_WHY] if a frame is damaged.
  */

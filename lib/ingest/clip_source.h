@@ -24,8 +24,7 @@ struct clip_source *clip_source_videos(const char *const *path, size_t n,
 
 /*
  * clip_source_stream(path, memory):
- * Open the stream ${path} ("-": standard input) as a source of its samples.  If
- * the stream holds several streams of frames, deliver the first and its levels.
+ * Open the stream ${path} ("-": standard input) as a source of its samples.
  * Return the source, or NULL after a message.  The caller frees it with
  * clip_source_free; ${memory} must outlive it.
  */

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "ingest/clip_source_kind.h"
 #include "shard/gather.h"
-#include "shard/level.h"
 
 #define MEMBER ((uint64_t)64 << 20)	/* largest member; the same limit as
 					 * vt-pack's */
@@ -30,38 +29,15 @@ struct clip_source_stream {
 	uint64_t all;			/* samples delivered */
 };
 
-/* Return 1 if the stream ${tag} is stream 0 or another level. */
-static int
-clip_source_stream_is_wanted(const struct clip_source_stream *s,
-    const char *tag)
-{
-	const struct stream_list *all = &s->g.streams;
-	struct level_list l = level_list_of(all);
-	int wanted = strcmp(tag, all->kind[0].tag) == 0;
-
-	for (int i = 1; i < l.n; i++)
-		wanted |= strcmp(tag, all->kind[l.level[i].stream].tag) == 0;
-	return wanted;
-}
-
-/*
- * Move the frames of the levels to the spool.  Other streams are only checked.
- */
+/* Move the frame ${m} to the spool. */
 static int
 clip_source_stream_keep_frame(struct clip_source_stream *s,
     const struct stream_member *m)
 {
 	struct buffer *b = &s->g.bytes;
-	int bad = 0;
+	int bad = m->kind == MEMBER_FRAME ? spool_add(s->now.frame, b->data +
+	    USTAR_BLOCK, (size_t)m->size) : 0;
 
-	if (m->kind == MEMBER_FRAME && strcmp(s->g.streams.kind[0].tag,
-	    STREAM_UNTAGGED) != 0)
-		return fail("%s: its first stream of frames is %s (wanted rgb)",
-		    stream_path(s->r), s->g.streams.kind[0].tag);
-	if (m->kind == MEMBER_FRAME &&
-	    clip_source_stream_is_wanted(s, m->tag))
-		bad = spool_add(s->now.frame, b->data + USTAR_BLOCK,
-		    (size_t)m->size);
 	b->n = 0;
 	return bad;
 }

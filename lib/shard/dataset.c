@@ -296,21 +296,10 @@ dataset_extract(const struct dataset *d)
 	return found;
 }
 
-int
+const struct stream_list *
 dataset_streams(const struct dataset *d)
 {
-	return d->m->streams.n;
-}
-
-int
-dataset_stream(const struct dataset *d, const char *tag)
-{
-	const struct stream_list *l = &d->m->streams;
-
-	for (int i = 0; i < l->n; i++)
-		if (strcmp(l->kind[i].tag, tag) == 0)
-			return i;
-	return -1;
+	return &d->m->streams;
 }
 
 struct level_list

@@ -109,15 +109,8 @@ uint64_t dataset_class_hash(const struct dataset *d);
  */
 char *dataset_extract(const struct dataset *d);
 
-
-/*
- * dataset_streams(d):
- * Return the number of streams of every sample.
- * dataset_stream(d, tag):
- * Return the number of the stream with the tag ${tag}, or -1 if there is none.
- */
-int dataset_streams(const struct dataset *d);
-int dataset_stream(const struct dataset *d, const char *tag);
+/* dataset_streams(d): Return the streams of every sample, owned by ${d}. */
+const struct stream_list *dataset_streams(const struct dataset *d);
 
 /* dataset_levels(d): Return the levels of every sample. */
 struct level_list dataset_levels(const struct dataset *d);

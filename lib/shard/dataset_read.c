@@ -141,7 +141,7 @@ size_t
 dataset_frames_workspace(const struct dataset *d, int n, int frames)
 {
 	return (size_t)n * sizeof(struct dataset_want) + (size_t)frames *
-	    (size_t)dataset_streams(d) * sizeof(struct shard_record);
+	    (size_t)dataset_streams(d)->n * sizeof(struct shard_record);
 }
 
 /* dataset_frames_read from a shard. */

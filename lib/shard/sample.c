@@ -32,6 +32,15 @@ stream_list_equal(const struct stream_list *a, const struct stream_list *b)
 	return 1;
 }
 
+int
+stream_list_find(const struct stream_list *l, const char *tag)
+{
+	for (int i = 0; i < l->n; i++)
+		if (strcmp(l->kind[i].tag, tag) == 0)
+			return i;
+	return -1;
+}
+
 void
 stream_list_write(struct json_writer *w, const char *key,
     const struct stream_list *l)

@@ -83,8 +83,14 @@ struct sample {
 	uint64_t offset;	/* of the first header in the shard */
 };
 
-/* stream_list_equal(a, b): Return 1 if the lists are equal, 0 otherwise. */
+/*
+ * stream_list_equal(a, b):
+ * Return 1 if the lists are equal, 0 otherwise.
+ * stream_list_find(l, tag):
+ * Return the number of the stream with the tag ${tag}, or -1 if there is none.
+ */
 int stream_list_equal(const struct stream_list *a, const struct stream_list *b);
+int stream_list_find(const struct stream_list *l, const char *tag);
 
 /*
  * stream_list_write(w, key, l):

@@ -161,6 +161,54 @@ check_exit "parts of videos, with --json" 0 look --json -i "$T/parts.tar"
 check_same "--json has begin and end" '{"begin":0.25,"end":0.5, {"begin":0.25, {' \
 	"$(head -3 "$T/out" | sed 's/"frames".*//' | paste -sd ' ')"
 
+# ---- flow, differences, and two streams ----
+
+if ! command -v jq >/dev/null; then
+	skip "flow, differences, and two streams" "no jq"
+else
+	# shellcheck disable=SC2086
+	{
+		head -24 "$T/train.txt" >"$T/few.txt"
+		vt-extract -q $how --flow=tvl1 --rgb --label-from=dir --classes="$T/train/classes.txt" --root=train -T "$T/few.txt" |
+			vt-pack -q -o "$T/pairs" >/dev/null
+		head -6 "$T/test.txt" >"$T/few.txt"
+		vt-extract -q $how --flow=tvl1 --rgb --label-from=dir --classes="$T/train/classes.txt" -T "$T/few.txt" -o "$T/pairs.tar"
+	}
+	vt-pack -q -o "$T/few" "$T/pairs.tar" >/dev/null
+	small_net 8 12 0.3 | sed 's/^input .*/input x stream=flow out=6 mean=0.5 std=0.226/' >"$T/flow.net"
+	small_net 8 12 0.3 | sed 's/^input .*/input x stream=rgbdiff out=6 mean=0.501960784/' >"$T/rgbdiff.net"
+	{
+		echo 'input y stream=flow out=6 mean=0.5 std=0.226'
+		small_net 8 12 0.3 | sed 's/^conv  *conv2.*/conv flow1 in=y out=8 k=3,3 s=2,2\nadd both in=shift1,flow1\nconv conv2 in=both out=12 k=3,3/'
+	} >"$T/two.net"
+	vt-schedule --batch=8 --frames=4 --crop=28 --bn-size=4 --epochs=1 --milestones=none -o "$T/s1.tsv"
+	# answers FILE: print path or key, the classes and the probability of the first, with all digits.
+	answers() {
+		jq -r 'select(.type != "summary") | [.path, .top[], .probabilities[0] // .score] | @tsv' "$1"
+	}
+	for of in flow rgbdiff two; do
+		vt-train -i "$T/pairs" -m "$T/$of.net" --schedule "$T/s1.tsv" -o "$T/$of" --device ref --seed 7 -qq >/dev/null
+		for views in "" "--clips=2 --crops=3 --microbatch=4 --full-short-side --crop=24"; do
+			# shellcheck disable=SC2086
+			vt-eval -q -k "$T/$of" --device ref --json -i "$T/few" $views >"$T/out2"
+			answers "$T/out2" >"$T/want"
+			# shellcheck disable=SC2046,SC2086
+			check_exit "$of${views:+, $views}: scored from videos" 0 \
+				vt-eval -q -k "$T/$of" --device ref --json $views $(cat "$T/few.txt")
+			answers "$T/out" >"$T/got"
+			check "$of${views:+, $views}: videos have the bits of the packed dataset" cmp "$T/want" "$T/got"
+			# shellcheck disable=SC2086
+			check_exit "$of${views:+, $views}: scored from a stream" 0 \
+				vt-eval -q -k "$T/$of" --device ref --json $views -i "$T/pairs.tar"
+			answers "$T/out" >"$T/got"
+			check "$of${views:+, $views}: the stream has the bits of the packed dataset" cmp "$T/want" "$T/got"
+		done
+	done
+	check_same "there are 6 answers" 6 "$(wc -l <"$T/want")"
+	check_exit "a network of flow on a stream of frames ends with 2" 2 vt-eval -q -k "$T/flow" --device ref -i "$T/test.tar"
+	check_says "the message says what the stream has" 'flow reads the stream flow of 6 channels, which .*test.tar does not have \(it has rgb of 3\)'
+fi
+
 # ---- the sampler of the run ----
 
 vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/dense" --device ref --seed 7 -qq --sampler=dense >/dev/null

@@ -94,10 +94,6 @@ for net in flow rgbdiff two; do
 		vt-eval -k "$T/$net-joint" -i "$T/joint" --device ref -q --clips 1 --crops 10 --scores "$T/$net.scores" -j 3
 	check "vt-eval of $net with 3 threads gives the same scores" cmp "$T/want.scores" "$T/$net.scores"
 done
-check_exit "vt-eval of flow on a video ends with 2" 2 vt-eval -q -k "$T/flow-joint" --device ref "$T/none.mp4"
-check_says "vt-eval of flow on a video: the message says that videos have none" \
-	'flow reads the stream flow, which videos do not have: pack them, and use --data'
-check_same "vt-eval of flow on a video: the message is one line" 1 "$(wc -l <"$T/err")"
 if built cairo; then
 	check_exit "a contact sheet of flow" 0 \
 		vt-eval -k "$T/flow-flow" -i "$T/flow" --device ref -q --sheet "$T/sheet.png"

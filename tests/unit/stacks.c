@@ -142,7 +142,8 @@ one(const struct dataset *d, const char *what, uint32_t sample, int *number,
 		int stored[2], n, status;
 
 		strcpy(spec.name, kind ? STREAM_RGBDIFF : STREAM_FLOW);
-		n = fill_find_sources(d, spec.name, stored);
+		n = fill_find_sources(dataset_streams(d), spec.name,
+		    stored);
 		for (int i = 0; i < n; i++)
 			s[i] = frame_source_sample(d, sample, stored[i]);
 		status = clips_fill_stream(f, &spec, s, &r, &out, 1);

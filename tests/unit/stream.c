@@ -576,7 +576,7 @@ test_all_the_way(void)
 	is(pack(&o, &input, 1, &r), EXIT_DONE, "two streams are packed");
 	d = dataset_open(out, NULL);
 	ok(d != NULL, "the dataset opens");
-	is(dataset_streams(d), 2, "the dataset has two streams");
+	is(dataset_streams(d)->n, 2, "the dataset has two streams");
 	is_text(dataset_ext(d, 1), "png",
 	    "the second stream has its kind of frames");
 	is(dataset_sample(d, 0).label, -1, "the sample has no single label");
