@@ -5,14 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/mem.h"
 #include "bench/cases.h"
-#include "bench/fixture.h"
-#include "train/optim/optim.h"
-
-#define RATE 0.001
+#include "bench/profile.h"
 
 /* A distinct microbatch shape of the schedule. */
 struct bench_cells_shaped {
@@ -25,7 +21,6 @@ struct bench_cells_job {
 	struct bench *b;
 	const struct bench_inputs *o;
 	struct fixture fixture;
-	struct optim optim;
 	struct bench_cells_shaped *cell;
 	size_t n, cap;
 	size_t full;			/* index of the cell with the most work
@@ -56,22 +51,14 @@ bench_cells_add_cell(struct bench_cells_job *j, const struct cell *c)
 static double
 bench_cells_step(struct bench_cells_job *j, size_t i)
 {
-	double start, loss, norm, end;
-	char text[40];
+	char name[160], text[40];
+	double seconds[2];
 
-	if (fixture_shape(&j->fixture, &j->cell[i].shape) != 0)
-		return -1;
-	start = clock_seconds();
-	fixture_pass(&j->fixture);
-	optim_step(&j->optim, j->fixture.net, j->fixture.gradient, 1, RATE,
-	    &norm);
-	loss = fixture_loss(&j->fixture);
-	end = clock_seconds();
-	if (!j->b->check || (loss >= 0 && loss < 1e6 && norm >= 0))
-		return end - start;
-	bench_wrong(j->b, "step/%s/%s: a loss of %g, a gradient of norm %g",
-	    j->o->graph->name, shape_text(&j->cell[i].shape, text), loss, norm);
-	return -1;
+	snprintf(name, sizeof(name), "step/%s/%s", j->o->graph->name,
+	    shape_text(&j->cell[i].shape, text));
+	return fixture_shape(&j->fixture, &j->cell[i].shape) != 0 ||
+	    profile_step(j->b, &j->fixture, name, seconds) != 0 ? -1 :
+	    seconds[0] + seconds[1];
 }
 
 /* Return the seconds per clip and multiply-add. */
@@ -128,9 +115,7 @@ bench_cells_print(struct bench_cells_job *j)
 int
 bench_cells(struct bench *b, const struct bench_inputs *o)
 {
-	struct bench_cells_job j = { .b = b, .o = o, .optim = {
-	    .rule = group_rule_find("tsm"), .set = { .momentum = 0.9,
-	    .decay = 1e-4 } } };
+	struct bench_cells_job j = { .b = b, .o = o };
 	int status, wrong = b->wrong;
 
 	for (const struct cell *c = NULL;
@@ -138,7 +123,7 @@ bench_cells(struct bench *b, const struct bench_inputs *o)
 		bench_cells_add_cell(&j, c);
 	status = fixture_open(&j.fixture, o->graph, o->device,
 	    &j.cell[j.full].shape) != 0 ||
-	    optim_open(&j.optim, j.fixture.net, NULL) != 0 ? EXIT_FAILED :
+	    fixture_open_optim(&j.fixture) != 0 ? EXIT_FAILED :
 	    bench_repeat(b, bench_cells_run, &j);
 	if (status == 0)
 		bench_cells_print(&j);
@@ -147,7 +132,6 @@ bench_cells(struct bench *b, const struct bench_inputs *o)
 		figure_free(&j.cell[i].cost);
 	}
 	free(j.cell);
-	optim_close(&j.optim);
 	fixture_close(&j.fixture);
 	return b->wrong > wrong ? 0 : status;
 }

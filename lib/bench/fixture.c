@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit.h"
 #include "base/fail.h"
 #include "base/mem.h"
 #include "bench/fixture.h"
 #include "net/feed.h"
 
 #define SEED 1
+#define MEMORY ((size_t)512 << 20)	/* of a loader */
 
 /* Free the pixels in pinned memory after the last upload has read them. */
 static void
@@ -97,11 +99,47 @@ fixture_open(struct fixture *r, const struct graph *g, struct device *d,
 	return 0;
 }
 
+int
+fixture_open_optim(struct fixture *r)
+{
+	r->optim.rule = group_rule_find("tsm");
+	r->optim.set.momentum = 0.9;
+	r->optim.set.decay = 1e-4;
+	return optim_open(&r->optim, r->net, NULL);
+}
+
+int
+fixture_open_loader(struct fixture *r, const struct dataset *d,
+    const struct bench_shape *s, int threads)
+{
+	struct loader_options o = { .seed = 1, .threads = threads, .ranks = 1,
+		.sampler = SAMPLER_TSM, .crop = crop_defaults,
+		.memory = MEMORY, .needs = &r->net->graph->needs };
+	struct cell cell = shape_cell(s);
+
+	if ((r->schedule = shape_schedule(&cell, 1)) == NULL)
+		return EXIT_USAGE;
+	if (net_reserve_prefetch(r->net) != 0) {
+		schedule_free(r->schedule);
+		return EXIT_FAILED;
+	}
+	feeder_open(&r->feeder, d, r->schedule, 0, &o);
+	return 0;
+}
+
+void
+fixture_close_loader(struct fixture *r)
+{
+	feeder_close(&r->feeder);
+	schedule_free(r->schedule);
+}
+
 void
 fixture_close(struct fixture *r)
 {
 	if (r->net == NULL)
 		return;
+	optim_close(&r->optim);
 	if (r->gradient != NULL)
 		device_free(r->net->device, r->gradient);
 	if (r->outcome != NULL)

@@ -9,6 +9,9 @@
 
 #include "bench/shape.h"
 #include "train/loop/feeder.h"
+#include "train/optim/optim.h"
+
+#define FIXTURE_RATE 0.001	/* learning rate of steps */
 
 struct fixture {
 	struct net *net;
@@ -23,6 +26,8 @@ struct fixture {
 					 * host */
 	int pinned;			/* number of streams whose pixels are in
 					 * pinned memory (fixture_prefetch) */
+	struct optim optim;		/* for steps (fixture_open_optim) */
+	struct schedule *schedule;	/* of the loader, or NULL */
 };
 
 /*
@@ -33,8 +38,24 @@ struct fixture {
 int fixture_open(struct fixture *r, const struct graph *g, struct device *d,
     const struct bench_shape *s);
 
+/*
+ * fixture_open_optim(r):
+ * Open r->optim, SGD with the groups of TSM.  Return 0, or -1 after a message.
+ */
+int fixture_open_optim(struct fixture *r);
+
 /* fixture_close(r): Free the fixture and leave it empty. */
 void fixture_close(struct fixture *r);
+
+/*
+ * fixture_open_loader(r, d, s, threads), fixture_close_loader(r):
+ * Let r->feeder take microbatches of shape ${s} from a loader of ${d} with
+ * ${threads}.  Return 0, or an exit status after a message.  Close it only
+ * after a 0.
+ */
+int fixture_open_loader(struct fixture *r, const struct dataset *d,
+    const struct bench_shape *s, int threads);
+void fixture_close_loader(struct fixture *r);
 
 /*
  * fixture_shape(r, s):

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/exit.h"
 #include "base/mem.h"
 #include "bench/profile.h"
 #include "bench/tasks.h"
@@ -31,7 +32,6 @@ struct profile_conv {
 struct profile_job {
 	struct bench *b;
 	struct fixture *fixture;
-	struct optim *optim;
 	const struct profile_options *o;
 	int *of;			/* [n] kind of each task */
 	struct profile_kind *kind;
@@ -80,9 +80,27 @@ profile_open(struct profile_job *j)
 
 /* ---- steps, and convolutions alone ---- */
 
+int
+profile_step(struct bench *b, struct fixture *r, const char *name,
+    double seconds[2])
+{
+	double start = clock_seconds(), middle, loss, norm;
+
+	fixture_pass(r);
+	loss = fixture_loss(r);
+	middle = clock_seconds();
+	optim_step(&r->optim, r->net, r->gradient, 1, FIXTURE_RATE, &norm);
+	seconds[0] = middle - start;
+	seconds[1] = clock_seconds() - middle;
+	if (!b->check || (loss >= 0 && loss < 1e6 && norm >= 0))
+		return 0;
+	bench_wrong(b, "%s: a loss of %g, a gradient of norm %g", name, loss,
+	    norm);
+	return EXIT_FAILED;
+}
+
 void
-profile_tasks(struct fixture *r, struct optim *optim, double rate,
-    double *seconds[2])
+profile_tasks(struct fixture *r, double *seconds[2])
 {
 	struct plan *p = r->plan;
 	double norm;
@@ -104,7 +122,7 @@ profile_tasks(struct fixture *r, struct optim *optim, double rate,
 			seconds[1][i] += task_seconds(&p->task[i],
 			    task_backward);
 	}
-	optim_step(optim, r->net, r->gradient, 1, rate, &norm);
+	optim_step(&r->optim, r->net, r->gradient, 1, FIXTURE_RATE, &norm);
 }
 
 /*
@@ -206,7 +224,7 @@ profile_run(void *arg, int counts)
 	struct profile_job *j = arg;
 	double start = clock_seconds();
 
-	profile_tasks(j->fixture, j->optim, j->o->rate, j->seconds);
+	profile_tasks(j->fixture, j->seconds);
 	if (counts) {
 		figure_add(&j->step, clock_seconds() - start);
 		profile_count_kinds(j);
@@ -310,10 +328,10 @@ profile_clear(struct profile_job *j)
 }
 
 int
-profile_measure(struct bench *b, struct fixture *r, struct optim *optim,
+profile_measure(struct bench *b, struct fixture *r,
     const struct profile_options *o)
 {
-	struct profile_job j = { .b = b, .fixture = r, .optim = optim, .o = o };
+	struct profile_job j = { .b = b, .fixture = r, .o = o };
 	int status;
 
 	profile_open(&j);

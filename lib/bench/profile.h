@@ -5,18 +5,16 @@
 
 #include "bench/bench.h"
 #include "bench/fixture.h"
-#include "train/optim/optim.h"
 
 struct profile_options {
 	const char *prefix;		/* prefix of row names */
-	double rate;			/* learning rate of the steps */
 	int kinds;			/* 1: by kind of task */
 	int convs;			/* 1: time each convolution in the step,
 					 * and alone after it */
 };
 
 /*
- * profile_measure(b, r, optim, o):
+ * profile_measure(b, r, o):
  * Repeat steps with a timer around each task, and print these rows.
  *
  * With ${kinds}: forward/KIND and backward/KIND, the seconds of all tasks of a
@@ -30,17 +28,22 @@ struct profile_options {
  *
  * Return 0, or an exit status after a message.
  */
-int profile_measure(struct bench *b, struct fixture *r, struct optim *optim,
+int profile_measure(struct bench *b, struct fixture *r,
     const struct profile_options *o);
 
 /*
- * profile_tasks(r, optim, rate, seconds):
- * Run a whole step with learning rate ${rate} and time each task, with a device
- * synchronization after each.  Write the seconds of task i to seconds[0][i] of
- * the forward pass and seconds[1][i] of the backward pass; 0 if it is fused
- * into another.
+ * profile_tasks(r, seconds):
+ * Run a whole step and time each task, with a device synchronization after
+ * each.  Write the seconds of task i to seconds[0][i] of the forward pass and
+ * seconds[1][i] of the backward pass; 0 if it is fused into another.
+ *
+ * profile_step(b, r, name, seconds):
+ * Run a whole step.  Write the seconds of both passes and those of the update
+ * to seconds[2].  Return 0, or EXIT_FAILED if results are checked and it has
+ * diverged: a wrong result of ${name}.
  */
-void profile_tasks(struct fixture *r, struct optim *optim, double rate,
-    double *seconds[2]);
+void profile_tasks(struct fixture *r, double *seconds[2]);
+int profile_step(struct bench *b, struct fixture *r, const char *name,
+    double seconds[2]);
 
 #endif

@@ -15,11 +15,8 @@
 #include "base/ram.h"
 #include "bench/cases.h"
 #include "bench/profile.h"
-#include "train/optim/optim.h"
 
-#define RATE 0.001
 #define LOADERS 2		/* threads; the default of vt-train */
-#define MEMORY ((size_t)512 << 20)
 /*
  * Steps with more forward multiply-adds take too long on the reference back
  * end.
@@ -41,7 +38,6 @@ struct bench_step_job {
 	struct bench_shape shape;
 	char prefix[160];		/* prefix of names: step/NET/SHAPE */
 	struct fixture fixture;
-	struct optim optim;
 	double loss, norm;		/* of the last step */
 	size_t available;		/* device memory before the first
 					 * allocation */
@@ -83,9 +79,9 @@ bench_step_update(struct bench_step_job *j)
 	const struct losses losses = { r->outcome,
 		(size_t)r->net->graph->heads, DBL_MAX, NULL };
 
-	optim_begin(&j->optim, r->net, r->gradient, 1, RATE, &losses);
+	optim_begin(&r->optim, r->net, r->gradient, 1, FIXTURE_RATE, &losses);
 	j->loss = fixture_loss(r);
-	optim_finish(&j->optim, &j->norm);
+	optim_finish(&r->optim, &j->norm);
 }
 
 static int
@@ -196,22 +192,19 @@ bench_step_first_steps(struct bench_step_job *j, struct device *d,
     double loss[2], double *norm)
 {
 	struct fixture r = { 0 };
-	struct optim o = { .rule = j->optim.rule,
-		.set = j->optim.set };
 	int bad = fixture_open(&r, j->o->graph, d, &j->shape);
 
 	if (bad == 0)
-		bad = optim_open(&o, r.net, NULL);
+		bad = fixture_open_optim(&r);
 	for (int i = 0; i < 2 && bad == 0; i++) {
 		double n;
 
 		fixture_pass(&r);
-		optim_step(&o, r.net, r.gradient, 1, RATE, &n);
+		optim_step(&r.optim, r.net, r.gradient, 1, FIXTURE_RATE, &n);
 		loss[i] = fixture_loss(&r);
 		if (i == 0)
 			*norm = n;
 	}
-	optim_close(&o);
 	fixture_close(&r);
 	return bad;
 }
@@ -272,21 +265,13 @@ bench_step_check(struct bench_step_job *j)
 static int
 bench_step_measure_data(struct bench_step_job *j, double alone)
 {
-	struct loader_options o = { .seed = 1, .threads = LOADERS, .ranks = 1,
-		.sampler = SAMPLER_TSM, .crop = crop_defaults,
-		.memory = MEMORY, .needs = &j->o->graph->needs };
-	struct cell cell = shape_cell(&j->shape);
-	struct schedule *s = shape_schedule(&cell, 1);
 	int status;
 
-	if (s == NULL)
-		return EXIT_USAGE;
 	bench_step_clear(j);
-	if (net_reserve_prefetch(j->fixture.net) != 0) {
-		schedule_free(s);
-		return EXIT_FAILED;
-	}
-	feeder_open(&j->fixture.feeder, j->o->data, s, 0, &o);
+	status = fixture_open_loader(&j->fixture, j->o->data, &j->shape,
+	    LOADERS);
+	if (status != 0)
+		return status;
 	status = bench_repeat(j->b, bench_step_run, j);
 	if (status == 0) {
 		bench_step_print_phases(j, "/data");
@@ -294,8 +279,7 @@ bench_step_measure_data(struct bench_step_job *j, double alone)
 		    "times", "a step with the loader to one without",
 		    "%s/data/ratio", j->prefix);
 	}
-	feeder_close(&j->fixture.feeder);
-	schedule_free(s);
+	fixture_close_loader(&j->fixture);
 	return status;
 }
 
@@ -308,7 +292,7 @@ bench_step_measure(struct bench_step_job *j)
 
 	if (fixture_open(&j->fixture, j->o->graph, j->o->device,
 	    &j->shape) != 0 || fixture_prefetch(&j->fixture) != 0 ||
-	    optim_open(&j->optim, j->fixture.net, NULL) != 0)
+	    fixture_open_optim(&j->fixture) != 0)
 		return EXIT_FAILED;
 	if ((status = bench_repeat(b, bench_step_run, j)) != 0)
 		return status;
@@ -317,8 +301,8 @@ bench_step_measure(struct bench_step_job *j)
 	bench_step_print_memory(j);
 	alone = figure_median(&j->seconds[STEP]);
 	if (j->o->kinds || j->o->convs)
-		status = profile_measure(b, &j->fixture, &j->optim,
-		    &(struct profile_options){ j->prefix, RATE, j->o->kinds,
+		status = profile_measure(b, &j->fixture,
+		    &(struct profile_options){ j->prefix, j->o->kinds,
 		    j->o->convs });
 	if (status == 0 && j->o->data != NULL)
 		status = bench_step_measure_data(j, alone);
@@ -336,16 +320,13 @@ bench_step(struct bench *b, const struct bench_inputs *o)
 		struct bench_step_job j = { .b = b, .o = o,
 		    .shape = o->shapes.item[i],
 			.available = device_available(o->device),
-			.base = i == 0 ? ram_resident() : 0,
-			.optim = { .rule = group_rule_find("tsm"),
-			    .set = { .momentum = 0.9, .decay = 1e-4 } } };
+			.base = i == 0 ? ram_resident() : 0 };
 		char text[40];
 
 		snprintf(j.prefix, sizeof(j.prefix), "step/%s/%s",
 		    o->graph->name, shape_text(&j.shape, text));
 		status = bench_step_measure(&j);
 		bench_step_clear(&j);
-		optim_close(&j.optim);
 		fixture_close(&j.fixture);
 	}
 	return b->wrong > wrong ? 0 : status;

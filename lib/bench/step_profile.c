@@ -14,12 +14,9 @@
 #include "bench/cases.h"
 #include "bench/profile.h"
 #include "bench/step_profile.h"
-#include "train/optim/optim.h"
 
-#define RATE 0.001
 /* Clips of a loader run: at least this many, and two microbatches. */
 #define CLIPS 64
-#define MEMORY ((size_t)512 << 20)
 enum { TIMED = 3 };			/* steps whose tasks are timed */
 
 struct step_profile_job {
@@ -30,7 +27,6 @@ struct step_profile_job {
 	struct bench_shape now;
 	char prefix[160];
 	struct fixture fixture;
-	struct optim optim;
 	struct figure step, passes, update;
 };
 
@@ -59,31 +55,6 @@ step_profile_shapes(struct step_profile_job *j)
 
 /* ---- rows ---- */
 
-/* Return the smallest value that at least 90 % of the values do not exceed. */
-static double
-step_profile_p90(const struct figure *f)
-{
-	struct figure copy = { 0 };
-	double p90;
-
-	/* Drop the largest tenth, rounded down. */
-	for (size_t i = 0; i < f->n; i++)
-		figure_add(&copy, f->v[i]);
-	for (size_t k = f->n / 10; k > 0; k--) {
-		size_t worst = 0;
-
-		for (size_t i = 1; i < copy.n; i++)
-			if (copy.v[i] > copy.v[worst])
-				worst = i;
-		copy.v[worst] = copy.v[--copy.n];
-	}
-	p90 = copy.v[0];
-	for (size_t i = 1; i < copy.n; i++)
-		p90 = copy.v[i] > p90 ? copy.v[i] : p90;
-	figure_free(&copy);
-	return p90;
-}
-
 /*
  * Print the rows of a shape.  The passes take ${forward} and ${backward}
  * seconds; the gradients or statistics of parameter k are ready after the share
@@ -98,8 +69,8 @@ step_profile_print(struct step_profile_job *j, double forward, double backward,
 	struct bench *b = j->b;
 
 	bench_row(b, &j->step, "s", "seconds of a step", "%s/step", j->prefix);
-	bench_value(b, step_profile_p90(&j->step), "s", "90 % of steps take "
-	    "less", "%s/step/p90", j->prefix);
+	bench_value(b, figure_quantile(&j->step, 0.9), "s",
+	    "90 % of steps take less", "%s/step/p90", j->prefix);
 	bench_value(b, forward, "s", NULL, "%s/forward", j->prefix);
 	bench_value(b, backward, "s", NULL, "%s/backward", j->prefix);
 	bench_row(b, &j->update, "s", "of all parameters by one rank",
@@ -174,24 +145,15 @@ static int
 step_profile_run(void *arg, int counts)
 {
 	struct step_profile_job *j = arg;
-	double start = clock_seconds(), middle, end, loss, norm;
+	double seconds[2];
+	int status = profile_step(j->b, &j->fixture, j->prefix, seconds);
 
-	fixture_pass(&j->fixture);
-	loss = fixture_loss(&j->fixture);
-	middle = clock_seconds();
-	optim_step(&j->optim, j->fixture.net, j->fixture.gradient, 1, RATE,
-	    &norm);
-	end = clock_seconds();
 	if (counts) {
-		figure_add(&j->step, end - start);
-		figure_add(&j->passes, middle - start);
-		figure_add(&j->update, end - middle);
+		figure_add(&j->step, seconds[0] + seconds[1]);
+		figure_add(&j->passes, seconds[0]);
+		figure_add(&j->update, seconds[1]);
 	}
-	if (!j->b->check || (loss >= 0 && loss < 1e6 && norm >= 0))
-		return 0;
-	bench_wrong(j->b, "%s: a loss of %g, a gradient of norm %g", j->prefix,
-	    loss, norm);
-	return EXIT_FAILED;
+	return status;
 }
 
 /*
@@ -212,7 +174,7 @@ step_profile_tasks(struct step_profile_job *j, double *ready)
 	int k = g->nparam - 1;
 
 	for (int i = 0; i < TIMED; i++) {
-		profile_tasks(&j->fixture, &j->optim, RATE, seconds);
+		profile_tasks(&j->fixture, seconds);
 		for (size_t t = 0; t < n; t++) {
 			forward += seconds[0][t];
 			backward += seconds[1][t];
@@ -237,21 +199,12 @@ step_profile_tasks(struct step_profile_job *j, double *ready)
 static int
 step_profile_loader(struct step_profile_job *j)
 {
-	struct loader_options o = { .seed = 1, .threads = 1, .ranks = 1,
-		.sampler = SAMPLER_TSM, .crop = crop_defaults,
-		.memory = MEMORY, .needs = &j->o->graph->needs };
-	struct cell cell = shape_cell(&j->now);
-	struct schedule *s = shape_schedule(&cell, 1);
 	struct figure rate = { 0 };
-	int status = 0, batches = 2 + CLIPS / j->now.n;
+	int batches = 2 + CLIPS / j->now.n;
+	int status = fixture_open_loader(&j->fixture, j->o->data, &j->now, 1);
 
-	if (s == NULL)
-		return EXIT_USAGE;
-	if (net_reserve_prefetch(j->fixture.net) != 0) {
-		schedule_free(s);
-		return EXIT_FAILED;
-	}
-	feeder_open(&j->fixture.feeder, j->o->data, s, 0, &o);
+	if (status != 0)
+		return status;
 	/* The first clips were loaded in advance; do not time them. */
 	for (int run = -1; run < j->b->runs && status == 0; run++) {
 		double start = clock_seconds();
@@ -264,8 +217,7 @@ step_profile_loader(struct step_profile_job *j)
 			figure_add(&rate, batches * j->now.n /
 			    (clock_seconds() - start));
 	}
-	feeder_close(&j->fixture.feeder);
-	schedule_free(s);
+	fixture_close_loader(&j->fixture);
 	if (status == 0)
 		bench_row(j->b, &rate, "clips/s", "by one thread", "%s/loader",
 		    j->prefix);
@@ -296,15 +248,12 @@ step_profile_measure(struct step_profile_job *j)
 static int
 bench_profile(struct bench *b, const struct bench_inputs *o)
 {
-	struct step_profile_job j = { .b = b, .o = o, .optim = {
-	    .rule = group_rule_find("tsm"), .set = { .momentum = 0.9,
-	    .decay = 1e-4 } } };
+	struct step_profile_job j = { .b = b, .o = o };
 	int status = 0, wrong = b->wrong;
 
 	step_profile_shapes(&j);
 	if (o->rate == 0 && (fixture_open(&j.fixture, o->graph, o->device,
-	    &j.shape[0]) != 0 || optim_open(&j.optim, j.fixture.net,
-	    NULL) != 0))
+	    &j.shape[0]) != 0 || fixture_open_optim(&j.fixture) != 0))
 		status = EXIT_FAILED;
 	for (size_t i = 0; i < j.n && status == 0; i++) {
 		char text[40];
@@ -317,7 +266,6 @@ bench_profile(struct bench *b, const struct bench_inputs *o)
 		step_profile_clear(&j);
 	}
 	free(j.shape);
-	optim_close(&j.optim);
 	fixture_close(&j.fixture);
 	return b->wrong > wrong ? 0 : status;
 }
