@@ -192,8 +192,8 @@ fill_reserve_frames(struct filler *f, int n)
 	if (n <= f->max)
 		return;
 	f->max = n;
-	f->at = xrealloc(f->at, (size_t)n + 1, sizeof(*f->at));
-	f->more_at = xrealloc(f->more_at, (size_t)n + 1, sizeof(*f->at));
+	for (int i = 0; i < 2; i++)
+		f->at[i] = xrealloc(f->at[i], (size_t)n + 1, sizeof(**f->at));
 	f->stacked = xrealloc(f->stacked, (size_t)n, sizeof(*f->stacked));
 }
 
@@ -208,12 +208,12 @@ fill_reserve(struct filler *f, const struct fill_max *m)
 	/* Reserve 1 byte per pixel, 3 for PNG; JPEG frames take about a quarter
 	 * of that.  The system provides only the memory that is touched. */
 	bytes = (size_t)m->t * pixels * (m->png ? 3 : 1);
-	buffer_reserve(&f->bytes, bytes < RESERVE ? bytes : RESERVE);
+	bytes = bytes < RESERVE ? bytes : RESERVE;
+	buffer_reserve(&f->bytes[0], bytes);
 	buffer_reserve(&f->scratch, m->scratch);
 	buffer_reserve(&f->frame, resized);
 	if (m->stacks) {
-		buffer_reserve(&f->more_bytes, bytes < RESERVE ? bytes :
-		    RESERVE);
+		buffer_reserve(&f->bytes[1], bytes);
 		buffer_reserve(&f->resized[0], resized);
 		buffer_reserve(&f->resized[1], resized);
 		image_reshape(&f->planes, m->w, m->h, 3);
@@ -244,16 +244,15 @@ filler_free(struct filler *f)
 	jpeg_decoder_free(f->jpeg);
 	resizer_free(f->resizer);
 	free(f->pixels.data);
-	buffer_free(&f->bytes);
 	buffer_free(&f->scratch);
 	buffer_free(&f->frame);
-	buffer_free(&f->more_bytes);
-	buffer_free(&f->resized[0]);
-	buffer_free(&f->resized[1]);
+	for (int i = 0; i < 2; i++) {
+		buffer_free(&f->bytes[i]);
+		buffer_free(&f->resized[i]);
+		free(f->at[i]);
+	}
 	free(f->planes.data);
 	free(f->stacked);
-	free(f->more_at);
-	free(f->at);
 	free(f);
 }
 
@@ -263,51 +262,80 @@ filler_error(const struct filler *f)
 	return f->error.text;
 }
 
-/* ---- clips ---- */
+/* ---- frames ---- */
 
-static int
-fill_read_frames(struct filler *f, const struct frame_source *s,
-    const struct clip_request *r)
+int
+fill_read(const struct fill_job *j)
 {
-	fill_reserve_frames(f, r->t);
+	struct filler *f = j->f;
+	double start = clock_seconds();
+	int status;
+
 	f->error.text[0] = '\0';
-	return s->get(s, frame_level(s, r).level, &(struct frame_read){
-		r->frame, r->t, &f->bytes, f->at, &f->scratch }, &f->error);
+	status = j->s->get(j->s, frame_level(j->s, j->r).level,
+	    &(struct frame_read){ j->frame, j->n, &f->bytes[j->i], f->at[j->i],
+	    &f->scratch }, &f->error);
+	j->cost->read += clock_seconds() - start;
+	return status;
 }
 
-/*
- * Return 0 if the frame has the size in the index, or -1 after a message
- * (error_set).
- */
+/* Decode ${n} bytes at ${data} of the level ${l}.  Return 0, or -1 after a
+ * message (error_set). */
 static int
-fill_check_size(const struct frame_level *l, int w, int h, struct error *why)
+fill_decode_bytes(const struct fill_job *j, const struct frame_level *l,
+    const void *data, size_t n, int gray, struct image *m, struct region *at,
+    struct error *why)
 {
+	struct filler *f = j->f;
+	int w, h;
+
+	if (j->s->png) {
+		if (png_decode_to(&f->pixels, data, n, why) != 0)
+			return -1;
+		*m = f->pixels;
+		*at = l->decode;
+		w = m->w;
+		h = m->h;
+	} else if (jpeg_size(f->jpeg, data, n, &w, &h, why) != 0)
+		return -1;
 	if (w != l->w || h != l->h)
 		return error_set(why, "%dx%d pixels (the index says %dx%d)", w,
 		    h, l->w, l->h);
-	return 0;
+	return j->s->png ? 0 : (gray ? jpeg_decode_gray : jpeg_decode)(f->jpeg,
+	    NULL, 0, l->decode, l->want_w, l->want_h, m, at, why);
 }
 
 int
-fill_decode(struct filler *f, const struct frame_source *s, const void *data,
-    size_t n, const struct frame_level *l, int gray, struct image *out,
-    struct region *at, struct error *why)
+fill_decode(const struct fill_job *j, int k, int gray, struct image *m,
+    struct region *at)
 {
-	int w, h;
+	struct filler *f = j->f;
+	struct frame_level l = frame_level(j->s, j->r);
+	const size_t *of = f->at[j->i] + k;
+	struct error why = { "" };
+	double start = clock_seconds();
+	int bad = fill_decode_bytes(j, &l, f->bytes[j->i].data + of[0],
+	    of[1] - of[0], gray, m, at, &why);
 
-	if (s->png) {
-		if (png_decode_to(&f->pixels, data, n, why) != 0)
-			return -1;
-		*out = f->pixels;
-		*at = l->decode;
-		return fill_check_size(l, out->w, out->h, why);
-	}
-	if (jpeg_size(f->jpeg, data, n, &w, &h, why) != 0 ||
-	    fill_check_size(l, w, h, why) != 0)
-		return -1;
-	return (gray ? jpeg_decode_gray : jpeg_decode)(f->jpeg, NULL, 0,
-	    l->decode, l->want_w, l->want_h, out, at, why);
+	j->cost->decode += clock_seconds() - start;
+	j->cost->bytes += of[1] - of[0];
+	j->cost->frames++;
+	if (!bad)
+		return 0;
+	snprintf(f->error.text, sizeof(f->error.text), "%s: key %s: frame %d: "
+	    "%s", j->s->file, j->s->key, j->frame[k], why.text);
+	return -2;
 }
+
+void
+fill_resize(struct filler *f, const struct clip_request *r,
+    const struct image *m, struct region at, uint8_t *to)
+{
+	image_resize(f->resizer, r->crop.how, to, r->side, r->side, m->data,
+	    m->w, m->h, at, r->crop.flip);
+}
+
+/* ---- clips ---- */
 
 /* Return the region ${l->part} in an image that has ${l->decode} at ${at}. */
 static struct region
@@ -320,51 +348,25 @@ fill_crop_in(const struct frame_level *l, struct region at)
 		l->part.h * down };
 }
 
-/*
- * Resize frame ${k} of clip ${c} to ${out}, from ${m}, which has the decoded
- * part of the level of ${c} at ${at}.
- */
-static void
-fill_resize(struct filler *f, const struct frame_source *s,
-    const struct clip_request *c, int k, const struct image *m,
-    struct region at, const struct clip_out *out)
+/* Decode frame ${k} of ${j}, and append it to each of the clips ${c}[n]. */
+static int
+fill_frame(const struct fill_job *j, int k, const struct clip_request *c,
+    struct clip_out *out, int n)
 {
 	size_t size = 3 * (size_t)c->side * (size_t)c->side;
-	struct frame_level l = frame_level(s, c);
-
-	if (c->share.part.w > 0)
-		at = fill_crop_in(&l, at);
-	image_resize(f->resizer, c->crop.how, out->bytes + (size_t)k * size,
-	    c->side, c->side, m->data, m->w, m->h, at, c->crop.flip);
-}
-
-/* Decode frame ${k} of the clips ${c}[clips], and append it to each. */
-static int
-fill_frame(struct filler *f, const struct frame_source *s,
-    const struct clip_request *c, int k, struct clip_out *out, int clips)
-{
-	struct frame_level l = frame_level(s, c);
-	struct fill_cost *cost = &out->cost;
 	struct region at;
-	double start = clock_seconds(), decoded;
-	size_t n = f->at[k + 1] - f->at[k];
 	struct image m;
-	struct error why = { "" };
-	int status = fill_decode(f, s, f->bytes.data + f->at[k], n, &l, 0, &m,
-	    &at, &why);
+	int status = fill_decode(j, k, 0, &m, &at);
+	double start = clock_seconds();
 
-	decoded = clock_seconds();
-	for (int i = 0; i < clips && status == 0; i++)
-		fill_resize(f, s, &c[i], k, &m, at, &out[i]);
-	if (status != 0)
-		snprintf(f->error.text, sizeof(f->error.text),
-		    "%s: key %s: frame %d: %s", s->file, s->key, c->frame[k],
-		    why.text);
-	cost->decode += decoded - start;
-	cost->resize += clock_seconds() - decoded;
-	cost->bytes += n;
-	cost->frames++;
-	return status == 0 ? 0 : -2;
+	for (int i = 0; i < n && status == 0; i++) {
+		struct frame_level l = frame_level(j->s, &c[i]);
+
+		fill_resize(j->f, &c[i], &m, c[i].share.part.w > 0 ?
+		    fill_crop_in(&l, at) : at, out[i].bytes + (size_t)k * size);
+	}
+	j->cost->resize += clock_seconds() - start;
+	return status;
 }
 
 /* Repeat frame ${k} - 1 as frame ${k}. */
@@ -388,14 +390,15 @@ static int
 fill_frames(struct filler *f, const struct frame_source *s,
     const struct clip_request *r, struct clip_out *out, int clips)
 {
-	double start = clock_seconds();
-	int status = fill_read_frames(f, s, r);
+	const struct fill_job j = { f, 0, s, r, r->frame, r->t, &out->cost };
+	int status;
 
-	out->cost.read += clock_seconds() - start;
+	fill_reserve_frames(f, r->t);
+	status = fill_read(&j);
 	for (int k = 0; k < r->t && status == 0 && !fill_is_stopped(out); k++) {
 		/* Short videos repeat frames: decode each one once. */
 		if (k == 0 || r->frame[k] != r->frame[k - 1])
-			status = fill_frame(f, s, r, k, out, clips);
+			status = fill_frame(&j, k, r, out, clips);
 		else
 			for (int i = 0; i < clips; i++)
 				fill_repeat_frame(&r[i], k, &out[i]);

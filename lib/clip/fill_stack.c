@@ -18,12 +18,11 @@
 
 /* The clip to fill. */
 struct stack {
+	struct fill_job j[2];	/* by source: different frames, ascending */
 	struct filler *f;
-	const struct frame_source *s;
 	const struct clip_request *r;
 	struct clip_out *out;
 	int c, depth;		/* channels; stored frames of a stack */
-	int n;			/* different stored frames, f->stacked[] */
 	size_t pixels;		/* of a frame */
 };
 
@@ -40,7 +39,7 @@ stack_frame(const struct stack *k, int frame, int j)
 {
 	int f = k->r->frame[frame] + j;
 
-	return f < k->s->frames ? f : k->s->frames - 1;
+	return f < k->j->s->frames ? f : k->j->s->frames - 1;
 }
 
 static int
@@ -49,8 +48,11 @@ stack_by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Set f->stacked to the frames of all stacks, in ascending order. */
-static void
+/*
+ * Set f->stacked to the frames of all stacks, in ascending order.  Return their
+ * number.
+ */
+static int
 stack_collect(struct stack *k)
 {
 	int n = 0, all = k->r->t * k->depth, *to;
@@ -63,58 +65,24 @@ stack_collect(struct stack *k)
 	for (int i = 0; i < all; i++)
 		if (n == 0 || to[n - 1] != to[i])
 			to[n++] = to[i];
-	k->n = n;
+	return n;
 }
 
 static struct stack
 stack_begin(struct filler *f, const struct frame_source *s,
     const struct clip_request *r, int c, int depth, struct clip_out *out)
 {
-	struct stack k = { f, s, r, out, c, depth, 0,
-		(size_t)r->side * (size_t)r->side };
+	struct stack k = { .j = { { .s = s } }, .f = f, .r = r, .out = out,
+		.c = c, .depth = depth,
+		.pixels = (size_t)r->side * (size_t)r->side };
+	int n = stack_collect(&k);
 
-	stack_collect(&k);
-	buffer_reserve(&f->resized[0], 3 * k.pixels);
-	buffer_reserve(&f->resized[1], 3 * k.pixels);
-	f->error.text[0] = '\0';
+	for (int i = 0; i < 2; i++) {
+		k.j[i] = (struct fill_job){ f, i, s + i, r, f->stacked, n,
+			&out->cost };
+		buffer_reserve(&f->resized[i], 3 * k.pixels);
+	}
 	return k;
-}
-
-/* Read the frames f->stacked of source ${i}. */
-static int
-stack_read(struct stack *k, int i, struct buffer *to, size_t *at)
-{
-	double start = clock_seconds();
-	int status = k->s[i].get(&k->s[i], frame_level(&k->s[i], k->r).level,
-	    &(struct frame_read){ k->f->stacked, k->n, to, at,
-		&k->f->scratch }, &k->f->error);
-
-	k->out->cost.read += clock_seconds() - start;
-	return status;
-}
-
-/* Decode frame number ${u} of f->stacked, of source ${i}. */
-static int
-stack_decode(struct stack *k, int i, int u, int gray, struct image *m,
-    struct region *at)
-{
-	struct filler *f = k->f;
-	struct frame_level l = frame_level(&k->s[i], k->r);
-	const struct buffer *bytes = i == 0 ? &f->bytes : &f->more_bytes;
-	const size_t *of = (i == 0 ? f->at : f->more_at) + u;
-	struct error why = { "" };
-	double start = clock_seconds();
-	int status = fill_decode(f, &k->s[i], bytes->data + of[0],
-	    of[1] - of[0], &l, gray, m, at, &why);
-
-	k->out->cost.decode += clock_seconds() - start;
-	k->out->cost.bytes += of[1] - of[0];
-	k->out->cost.frames++;
-	if (status == 0)
-		return 0;
-	snprintf(f->error.text, sizeof(f->error.text), "%s: key %s: frame %d: "
-	    "%s", k->s[i].file, k->s[i].key, f->stacked[u], why.text);
-	return -2;
 }
 
 static void
@@ -123,8 +91,7 @@ stack_resize(struct stack *k, const struct image *m, struct region at,
 {
 	double start = clock_seconds();
 
-	image_resize(k->f->resizer, k->r->crop.how, to, k->r->side, k->r->side,
-	    m->data, m->w, m->h, at, k->r->crop.flip);
+	fill_resize(k->f, k->r, m, at, to);
 	k->out->cost.resize += clock_seconds() - start;
 }
 
@@ -192,17 +159,17 @@ fill_flow(struct filler *f, const struct frame_source s[2],
 {
 	struct stack k = stack_begin(f, s, r, c, c / 2, out);
 	struct stack_planes p = { 0 };
-	int status = stack_read(&k, 0, &f->bytes, f->at);
+	int status = fill_read(&k.j[0]);
 
 	if (status == 0)
-		status = stack_read(&k, 1, &f->more_bytes, f->more_at);
-	for (int i = 0; i < 2 * k.n && status == 0; i++) {
+		status = fill_read(&k.j[1]);
+	for (int i = 0; i < 2 * k.j->n && status == 0; i++) {
 		struct image m;
 		struct region at;
 
 		if (fill_is_stopped(out))
 			return 0;
-		status = stack_decode(&k, i % 2, i / 2, 1, &m, &at);
+		status = fill_decode(&k.j[i % 2], i / 2, 1, &m, &at);
 		if (status == 0)
 			stack_add(&k, &p, &m, at, f->stacked[i / 2], i % 2);
 	}
@@ -247,16 +214,16 @@ fill_differences(struct filler *f, const struct frame_source *s,
     const struct clip_request *r, int c, struct clip_out *out)
 {
 	struct stack k = stack_begin(f, s, r, c, c / 3 + 1, out);
-	int status = stack_read(&k, 0, &f->bytes, f->at);
+	int status = fill_read(k.j);
 
-	for (int u = 0; u < k.n && status == 0; u++) {
+	for (int u = 0; u < k.j->n && status == 0; u++) {
 		uint8_t *now = (uint8_t *)f->resized[u % 2].data;
 		struct image m;
 		struct region at;
 
 		if (fill_is_stopped(out))
 			return 0;
-		if ((status = stack_decode(&k, 0, u, 0, &m, &at)) != 0)
+		if ((status = fill_decode(k.j, u, 0, &m, &at)) != 0)
 			break;
 		stack_resize(&k, &m, at, now);
 		stack_subtract(&k, f->stacked[u], now,
