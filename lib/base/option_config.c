@@ -91,15 +91,11 @@ option_read_config(struct option_table *t, const char *path)
 {
 	struct buffer b = { 0 };
 	char *line, *next;
-	int number = 0;
 
 	if (file_read_text(path, &b) != 0)
 		exit(EXIT_USAGE);
-	for (line = b.data; *line != '\0'; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next == '\n')
-			*next++ = '\0';
-		number++;
+	next = b.data;
+	for (int number = 1; (line = strsep(&next, "\n")) != NULL; number++) {
 		if (text_chomp(line) != 0)
 			options_wrong("%s:%d: a carriage return within the "
 			    "line", path, number);
@@ -107,7 +103,7 @@ option_read_config(struct option_table *t, const char *path)
 	}
 }
 
-/* Print a text, in quotes if it would not be read back the same otherwise. */
+/* Append a text, in quotes if it would not be read back the same otherwise. */
 static void
 option_config_print_text(struct buffer *b, const char *s)
 {
@@ -127,7 +123,7 @@ option_config_print_text(struct buffer *b, const char *s)
 	buffer_text(b, "\"");
 }
 
-/* Print one setting; a list takes one line per value. */
+/* Append one setting; a list takes one line per value. */
 static void
 option_config_print_setting(const struct option_table *t, struct buffer *b,
     int i, int with_origin)
@@ -135,25 +131,22 @@ option_config_print_setting(const struct option_table *t, struct buffer *b,
 	static const char *const names[] = { "default", "file",
 		"command line" };
 	const struct option_row *r = t->row[i];
-	const struct option_list *l = r->to;
-	const char *text = r->kind == OPTION_TEXT ? *(const char **)r->to : "";
-	const char *hash = text == NULL || (r->kind == OPTION_LIST &&
-	    l->n == 0) ?
-	    "# " : "";			/* unset: printed as a comment */
-	size_t n = r->kind == OPTION_LIST && l->n > 0 ? l->n : 1;
+	int text = r->kind == OPTION_TEXT || r->kind == OPTION_LIST;
+	const char *value = text ? option_file_value(r, 0) : "";
+	size_t k = 0;
 
-	for (size_t k = 0; k < n; k++) {
-		buffer_printf(b, "%s%s = ", hash, r->name);
-		if (r->kind == OPTION_LIST && l->n > 0)
-			option_config_print_text(b, l->item[k]);
-		else if (r->kind == OPTION_TEXT && text != NULL)
-			option_config_print_text(b, text);
+	do {
+		/* An unset one is a comment. */
+		buffer_printf(b, "%s%s = ", value == NULL ? "# " : "", r->name);
+		if (text && value != NULL)
+			option_config_print_text(b, value);
 		else
 			option_print(b, r);
 		if (with_origin)
 			buffer_printf(b, "\t# %s", names[t->origin[i]]);
 		buffer_text(b, "\n");
-	}
+	} while (text && value != NULL &&
+	    (value = option_file_value(r, ++k)) != NULL);
 }
 
 char *

@@ -58,8 +58,7 @@ option_file_find(const char *path, struct stat *at)
 	return name;
 }
 
-/* Return value ${k} of a row, NULL after the last one. */
-static const char *
+const char *
 option_file_value(const struct option_row *r, size_t k)
 {
 	const struct option_list *l = r->to;

@@ -21,20 +21,21 @@ option_print_shows(const struct option_row *r, int some, int mode)
 
 /* Print the help with the default in place of '%'. */
 static void
-option_print_text(const struct option_table *t, const struct option_row *r)
+option_print_text(const struct option_table *t, int i)
 {
-	size_t n = strcspn(r->help, "%");
+	const char *help = t->row[i]->help;
+	size_t n = strcspn(help, "%");
 
-	printf("%.*s%s%s", (int)n, r->help, r->help[n] == '%' ?
-	    t->initial[option_named(t, r->name)] : "", r->help + n +
-	    (r->help[n] == '%'));
+	printf("%.*s%s%s", (int)n, help, help[n] == '%' ? t->initial[i] : "",
+	    help + n + (help[n] == '%'));
 }
 
 static void
-option_print_help_row(const struct option_table *t, const struct option_row *r)
+option_print_help_row(const struct option_table *t, int i)
 {
 	char left[80];
-	const char *no = t->on[option_named(t, r->name)] ? "[no-]" : "";
+	const struct option_row *r = t->row[i];
+	const char *no = t->on[i] ? "[no-]" : "";
 	int n = r->letter != 0 ? snprintf(left, sizeof(left), "  -%c, --%s%s",
 	    r->letter, no, r->name) : snprintf(left, sizeof(left),
 	    "      --%s%s", no, r->name);
@@ -47,7 +48,7 @@ option_print_help_row(const struct option_table *t, const struct option_row *r)
 		printf("%s\n%-28s", left, "");
 	else
 		printf("%-28s", left);
-	option_print_text(t, r);
+	option_print_text(t, i);
 	printf("\n");
 }
 
@@ -81,15 +82,15 @@ option_print_help(const struct option_table *t, int all, int mode)
 
 	printf("usage: %s %s\n%s\n", program_name(), t->command->usage,
 	    t->command->summary);
-	for (const struct option_row *r = rows; r->name != NULL; r++) {
-		if (r->to == NULL && option_print_shows_below(r, some, mode))
-			printf("\n%s:\n", r->name);
-		else if (r->to != NULL && option_print_shows(r, some, mode))
-			option_print_help_row(t, r);
-	}
-	for (int i = t->own; i < t->rows; i++)
+	for (int i = 0; i < t->rows; i++) {
+		/* Headings stand between the rows of the command. */
+		for (; i < t->own && rows->to == NULL; rows++)
+			if (option_print_shows_below(rows, some, mode))
+				printf("\n%s:\n", rows->name);
+		rows += i < t->own;
 		if (option_print_shows(t->row[i], some, mode))
-			option_print_help_row(t, t->row[i]);
+			option_print_help_row(t, i);
+	}
 	printf("\nExample:\n  %s\n", t->command->example);
 	printf(some ? "--help=all shows all options.  Manuals: %s(1), "
 	    "vt(7).\n" : "The manual is %s(1); vt(7) shows the whole "
@@ -148,7 +149,7 @@ option_print_spec(const struct option_table *t)
 		option_print_completed_by(r);
 		printf("\t%s\t", r->kind == OPTION_COUNT ||
 		    r->kind == OPTION_LIST ? "many" : "once");
-		option_print_text(t, r);
+		option_print_text(t, i);
 		printf("\t%s\n", r->flags & OPTION_INPUT ? "input" :
 		    r->flags & OPTION_OUTPUT ? "output" : "-");
 		if (t->on[i])

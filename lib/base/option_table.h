@@ -105,6 +105,12 @@ void option_check_output(const struct option_table *t,
     const struct option_row *row, const char *path, char *const *operand,
     size_t n);
 
+/*
+ * option_file_value(r, k):
+ * Return value ${k} of a text or a list, NULL after the last one.
+ */
+const char *option_file_value(const struct option_row *r, size_t k);
+
 /* ---- configuration files (option_config.c) ---- */
 
 /*

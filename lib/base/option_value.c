@@ -8,56 +8,54 @@
 #include "base/option_table.h"
 #include "base/text.h"
 
-/* Parse bytes with a unit: K, M, G and T are powers of 1024. */
+/* The units of a size, which are powers of 1024, and of a time. */
+static const struct option_unit { char name; int64_t scale; } sizes[] = {
+	{ 'T', (int64_t)1 << 40 }, { 'G', 1 << 30 }, { 'M', 1 << 20 },
+	{ 'K', 1 << 10 }, { '\0', 0 } }, times[] = { { 'd', 86400 },
+	{ 'h', 3600 }, { 'm', 60 }, { 's', 1 }, { '\0', 0 } };
+
+/* Copy ${s} to ${number}[64] without the unit at its end.  Return the scale of
+ * that, 1 without a unit, or 0 if the text is too long. */
+static int64_t
+option_value_scale(const char *s, const struct option_unit *u, char *number)
+{
+	size_t n = strlen(s);
+
+	if (n == 0 || n >= 64)
+		return 0;
+	memcpy(number, s, n + 1);
+	while (u->name != '\0' && u->name != s[n - 1])
+		u++;
+	if (u->name == '\0')
+		return 1;
+	number[n - 1] = '\0';
+	return u->scale;
+}
+
 int
 options_parse_size(const char *s, double min, double max, int64_t *to)
 {
-	static const char units[] = "KMGT";
-	char digits[32];
-	size_t n = strspn(s, "0123456789");
-	int64_t v, scale = 1;
+	char number[64];
+	int64_t v, scale = option_value_scale(s, sizes, number);
 
-	if (n == 0 || n >= sizeof(digits))
-		return -1;
-	memcpy(digits, s, n);
-	digits[n] = '\0';
-	if (text_int(digits, 0, INT64_MAX, &v) != 0)
-		return -1;
-	if (s[n] != '\0') {
-		const char *u = strchr(units, s[n]);
-
-		if (u == NULL || s[n + 1] != '\0')
-			return -1;
-		scale = (int64_t)1 << 10 * (u - units + 1);
-	}
-	if (v > INT64_MAX / scale || (double)(v * scale) < min ||
-	    (double)(v * scale) > max)
+	if (scale == 0 || text_int(number, 0, INT64_MAX / scale, &v) != 0 ||
+	    (double)(v * scale) < min || (double)(v * scale) > max)
 		return -1;
 	*to = v * scale;
 	return 0;
 }
 
-/* Parse seconds with a unit: s, m, h or d. */
 int
 options_parse_time(const char *s, double min, double max, double *to)
 {
-	static const double scale[] = { 1, 60, 3600, 86400 };
 	char number[64];
-	size_t n = strlen(s);
-	const char *u = n > 0 ? strchr("smhd", s[n - 1]) : NULL;
+	int64_t scale = option_value_scale(s, times, number);
 	double v;
 
-	if (n == 0 || n >= sizeof(number))
+	if (scale == 0 || text_real(number, 0, 1e12, &v) != 0 ||
+	    v * (double)scale < min || v * (double)scale > max)
 		return -1;
-	memcpy(number, s, n + 1);
-	if (u != NULL)
-		number[n - 1] = '\0';
-	if (text_real(number, 0, 1e12, &v) != 0)
-		return -1;
-	v *= u != NULL ? scale[u - "smhd"] : 1;
-	if (v < min || v > max)
-		return -1;
-	*to = v;
+	*to = v * (double)scale;
 	return 0;
 }
 
@@ -80,41 +78,19 @@ option_value_bad(const struct option_row *r, const char *from,
 		snprintf(range, sizeof(range), " from %s to %s",
 		    option_value_limit(r->min, min),
 		    option_value_limit(r->max, max));
-	switch (r->kind) {
-	case OPTION_CHOICE:
+	if (r->kind == OPTION_CHOICE)
 		options_wrong("%s: %s (wanted one of %s)", from,
 		    text_quote(value), r->choices);
-	case OPTION_FLAG:
+	if (r->kind == OPTION_FLAG)
 		options_wrong("%s: %s (wanted yes or no)", from,
 		    text_quote(value));
-	case OPTION_SIZE:
-		options_wrong("%s: %s (wanted %s%s, with K, M, G or T for "
-		    "powers of 1024)", from, text_quote(value),
-		    strcmp(r->arg, "N") == 0 ? "an integer" : "bytes", range);
-	case OPTION_TIME:
-		options_wrong("%s: %s (wanted a time%s, such as 30s, 10m or "
-		    "2h)", from, text_quote(value), range);
-	case OPTION_INT:
-		options_wrong("%s: %s (wanted an integer%s)", from,
-		    text_quote(value), range);
-	default:
-		options_wrong("%s: %s (wanted a number%s)", from,
-		    text_quote(value), range);
-	}
-}
-
-/* Return 1 for yes, 0 for no, -1 for other text.  Words with an odd
- * index mean yes. */
-static int
-option_value_yes_or_no(const char *value)
-{
-	static const char *const words[] = { "no", "yes", "0", "1", "false",
-		"true", "off", "on" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(value, words[i]) == 0)
-			return (int)(i % 2);
-	return -1;
+	options_wrong("%s: %s (wanted %s%s%s)", from, text_quote(value),
+	    r->kind == OPTION_INT || (r->kind == OPTION_SIZE &&
+	    strcmp(r->arg, "N") == 0) ? "an integer" :
+	    r->kind == OPTION_SIZE ? "bytes" : r->kind == OPTION_TIME ?
+	    "a time" : "a number", range, r->kind == OPTION_SIZE ?
+	    ", with K, M, G or T for powers of 1024" : r->kind == OPTION_TIME ?
+	    ", such as 30s, 10m or 2h" : "");
 }
 
 /* Parse ${value} into the variable of the row, by its kind.  On an error the
@@ -133,9 +109,10 @@ option_set(struct option_table *t, int i, const char *from,
 		max = r->kind == OPTION_INT ? INT32_MAX : 9e18;
 	switch (r->kind) {
 	case OPTION_FLAG:
-		bad = (k = option_value_yes_or_no(value)) < 0;
+		k = text_choice("no|yes|0|1|false|true|off|on", value);
+		bad = k < 0;
 		if (!bad)
-			*(int *)r->to = k;
+			*(int *)r->to = k % 2;
 		break;
 	case OPTION_COUNT:
 		/* -v on the command line increments; files give the
@@ -222,21 +199,14 @@ option_print(struct buffer *b, const struct option_row *r)
 void
 option_print_short(struct buffer *b, const struct option_row *r)
 {
-	/* Each unit is so many of the one before. */
-	static const struct { char unit; int of; } units[2][4] = {
-		{ { 'K', 1024 }, { 'M', 1024 }, { 'G', 1024 }, { 0, 0 } },
-		{ { 'm', 60 }, { 'h', 60 }, { 'd', 24 }, { 0, 0 } } };
+	const struct option_unit *u = r->kind == OPTION_SIZE ? sizes : times;
 	int64_t v = r->kind == OPTION_SIZE ? *(int64_t *)r->to :
 	    r->kind == OPTION_TIME ? (int64_t)*(double *)r->to : 0;
-	char unit = 0;
 
-	for (int i = 0, time = r->kind == OPTION_TIME; v > 0 &&
-	    units[time][i].unit != 0 && v % units[time][i].of == 0; i++) {
-		v /= units[time][i].of;
-		unit = units[time][i].unit;
-	}
-	if (unit != 0)
-		buffer_printf(b, "%lld%c", (long long)v, unit);
+	while (v > 0 && u->scale > 1 && v % u->scale != 0)
+		u++;
+	if (v > 0 && u->scale > 1)
+		buffer_printf(b, "%lld%c", (long long)(v / u->scale), u->name);
 	else if (r->kind == OPTION_TEXT && *(const char **)r->to != NULL)
 		buffer_text(b, *(const char **)r->to);
 	else
