@@ -1,6 +1,7 @@
 /* JSON.  The writer is our own, because the output must be canonical;
  * jansson parses. */
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -97,6 +98,20 @@ json_put_real(struct json_writer *w, const char *key, double v)
 	json_begin(w, key);
 	/* JSON cannot represent NaN and infinities; readers expect null. */
 	buffer_text(&w->out, isfinite(v) ? text_real_write(text, v) : "null");
+}
+
+void
+json_put_fixed(struct json_writer *w, const char *key, double v)
+{
+	json_begin(w, key);
+	buffer_printf(&w->out, "%.4f", v);
+}
+
+void
+json_put_pair(struct json_writer *w, const char *key, int64_t a, int64_t b)
+{
+	json_begin(w, key);
+	buffer_printf(&w->out, "[%" PRId64 ",%" PRId64 "]", a, b);
 }
 
 void

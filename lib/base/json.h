@@ -45,6 +45,14 @@ void json_put_int(struct json_writer *w, const char *key, int64_t v);
 void json_put_real(struct json_writer *w, const char *key, double v);
 void json_put_bool(struct json_writer *w, const char *key, int v);
 
+/*
+ * json_put_fixed(w, key, v): write a finite real with 4 digits after the point.
+ * json_put_pair(w, key, a, b): write the array [a,b].
+ */
+void json_put_fixed(struct json_writer *w, const char *key, double v);
+void json_put_pair(struct json_writer *w, const char *key, int64_t a,
+    int64_t b);
+
 /* json_put_text(w, key, s): Write the string ${s}, which must be UTF-8. */
 void json_put_text(struct json_writer *w, const char *key, const char *s);
 

@@ -124,15 +124,6 @@ compare_is_short(const struct compare *c, size_t i, struct compare_stated *s)
 	    s->stated - s->found > SHORT_SHARE * s->stated;
 }
 
-static void
-compare_put_length(struct json_writer *w, const char *key, double v)
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), "%.4f", v);
-	json_put_raw(w, key, text);
-}
-
 void
 compare_put_shorter(const struct compare *c, struct json_writer *w,
     struct compare_counts *n)
@@ -146,10 +137,10 @@ compare_put_shorter(const struct compare *c, struct json_writer *w,
 		if (!compare_is_short(c, i, &s))
 			continue;
 		json_open(w, NULL, '{');
-		compare_put_length(w, "found", s.found);
+		json_put_fixed(w, "found", s.found);
 		json_put_text(w, "key", r->sample.key);
 		json_put_bytes(w, "path", r->path);
-		compare_put_length(w, "stated", s.stated);
+		json_put_fixed(w, "stated", s.stated);
 		json_put_text(w, "stated_by", s.by);
 		json_put_text(w, "unit", s.unit);
 		json_close(w);

@@ -31,10 +31,7 @@ extract_settings(const struct extract_options *o)
 		sample_flow_write(&w, &flow);
 	}
 	json_put_text(&w, "format", png ? "png" : "jpeg");
-	json_open(&w, "fps", '[');
-	json_put_int(&w, NULL, o->fps.num);
-	json_put_int(&w, NULL, o->fps.den);
-	json_close(&w);
+	json_put_pair(&w, "fps", o->fps.num, o->fps.den);
 	json_put_int(&w, "height", o->height);
 	if (o->levels > 0) {
 		json_open(&w, "levels", '[');

@@ -33,16 +33,6 @@ report_put_damage(struct json_writer *w, const struct extraction *x)
 	json_close(w);
 }
 
-/* With 4 digits after the point: timestamps are stored to 100 microseconds. */
-static void
-report_put_seconds(struct json_writer *w, const char *key, double v)
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), "%.4f", v);
-	json_put_raw(w, key, text);
-}
-
 static void
 report_put_line(struct buffer *b, struct json_writer *w)
 {
@@ -61,18 +51,15 @@ report_video(struct buffer *b, const char *path, const struct extraction *x)
 
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "bytes", (int64_t)m->source_bytes);
-	report_put_seconds(&w, "claimed", x->info.declared_seconds);
+	json_put_fixed(&w, "claimed", x->info.declared_seconds);
 	json_put_text(&w, "codec", x->info.codec);
 	json_put_text(&w, "container", x->info.format);
-	report_put_seconds(&w, "cpu", x->cpu);
+	json_put_fixed(&w, "cpu", x->cpu);
 	report_put_damage(&w, x);
-	report_put_seconds(&w, "decoded", x->account.decoded);
+	json_put_fixed(&w, "decoded", x->account.decoded);
 	json_put_int(&w, "decoded_frames", x->account.frames);
 	json_put_int(&w, "flags", m->flags);
-	json_open(&w, "fps", '[');
-	json_put_int(&w, NULL, m->fps.num);
-	json_put_int(&w, NULL, m->fps.den);
-	json_close(&w);
+	json_put_pair(&w, "fps", m->fps.num, m->fps.den);
 	json_put_int(&w, "frames", x->kept ? m->frames : 0);
 	json_put_int(&w, "gaps", x->account.gaps);
 	json_put_int(&w, "height", m->height);
@@ -92,7 +79,7 @@ report_video(struct buffer *b, const char *path, const struct extraction *x)
 	json_put_text(&w, "pixels", x->info.pixels);
 	json_put_int(&w, "source_height", x->info.height);
 	json_put_int(&w, "source_width", x->info.width);
-	report_put_seconds(&w, "spent", x->spent);
+	json_put_fixed(&w, "spent", x->spent);
 	json_put_text(&w, "status", m->status);
 	json_put_text(&w, "type", "video");
 	json_put_int(&w, "width", m->width);
@@ -114,7 +101,7 @@ report_summary(struct buffer *b, const char *status,
 	compare_put_duplicates(c, &w, n);
 	json_put_int(&w, "frames", s->frames);
 	compare_put_missing(c, &w, n);
-	report_put_seconds(&w, "seconds", s->seconds);
+	json_put_fixed(&w, "seconds", s->seconds);
 	compare_put_shorter(c, &w, n);
 	json_put_int(&w, "skipped", s->skipped);
 	json_put_text(&w, "status", status);

@@ -140,10 +140,7 @@ sample_write_levels(const struct sample *s, struct json_writer *w)
 
 		level_size(l.level[i].side, s->width, s->height, &width,
 		    &height);
-		json_open(w, NULL, '[');
-		json_put_int(w, NULL, width);
-		json_put_int(w, NULL, height);
-		json_close(w);
+		json_put_pair(w, NULL, width, height);
 	}
 	json_close(w);
 }
@@ -170,10 +167,7 @@ sample_write(const struct sample *s, struct buffer *b)
 	json_put_int(&w, "flags", s->flags);
 	if (s->flow.method != NULL)
 		sample_flow_write(&w, &s->flow);
-	json_open(&w, "fps", '[');
-	json_put_int(&w, NULL, s->fps.num);
-	json_put_int(&w, NULL, s->fps.den);
-	json_close(&w);
+	json_put_pair(&w, "fps", s->fps.num, s->fps.den);
 	json_put_int(&w, "frames", s->frames);
 	json_put_int(&w, "height", s->height);
 	json_put_text(&w, "key", s->key);
@@ -210,77 +204,85 @@ sample_write(const struct sample *s, struct buffer *b)
 	free(source);
 }
 
-/* The functions below read one member each.  They return 0, or -1 with a
- * message in ${why}, printed if ${why} is NULL. */
+/* A KEY.json that is read.  The functions below read one member each.  They
+ * return 0, or -1 with a message in ${why}, printed if ${why} is NULL. */
+struct sample_reader {
+	const char *what;		/* begins messages */
+	const struct json *o;
+	struct sample *s;
+	struct error *why;
+};
+
 static int
-sample_get_int(const char *what, const struct json *o, const char *name,
-    int64_t min, int64_t max, int64_t *to, struct error *why)
+sample_get_int(const struct sample_reader *r, const char *name, int64_t min,
+    int64_t max, int64_t *to)
 {
-	if (json_to_int(json_get(o, name), min, max, to) != 0)
-		return error_set(why, "%s: \"%s\" is missing or wrong (wanted "
-		    "an integer from %lld to %lld)", what, name, (long long)min,
-		    (long long)max);
+	if (json_to_int(json_get(r->o, name), min, max, to) != 0)
+		return error_set(r->why, "%s: \"%s\" is missing or wrong "
+		    "(wanted an integer from %lld to %lld)", r->what, name,
+		    (long long)min, (long long)max);
 	return 0;
 }
 
 static int
-sample_get_small(const char *what, const struct json *o, const char *name,
-    int min, int max, int *to, struct error *why)
+sample_get_small(const struct sample_reader *r, const char *name, int min,
+    int max, int *to)
 {
 	int64_t v;
 
-	if (sample_get_int(what, o, name, min, max, &v, why) != 0)
+	if (sample_get_int(r, name, min, max, &v) != 0)
 		return -1;
 	*to = (int)v;
 	return 0;
 }
 
 static const char *
-sample_get_text(const char *what, const struct json *o, const char *name,
-    struct error *why)
+sample_get_text(const struct sample_reader *r, const char *name)
 {
-	const char *s = json_to_text(json_get(o, name));
+	const char *s = json_to_text(json_get(r->o, name));
 
 	if (s == NULL)
-		error_set(why, "%s: \"%s\" is missing or not a text", what,
-		    name);
+		error_set(r->why, "%s: \"%s\" is missing or not a text",
+		    r->what, name);
 	return s;
 }
 
 static int
-sample_get_rate(const char *what, const struct json *v, struct fraction *fps,
-    struct error *why)
+sample_get_rate(const struct sample_reader *r)
 {
+	const struct json *v = json_get(r->o, "fps");
 	int64_t n, d;
 
 	if (!json_is(v, '[') || json_size(v) != 2 ||
 	    json_to_int(json_at(v, 0), 0, INT32_MAX, &n) != 0 ||
 	    json_to_int(json_at(v, 1), 0, INT32_MAX, &d) != 0 ||
 	    (n == 0) != (d == 0))
-		return error_set(why, "%s: \"fps\" is missing or wrong (wanted "
-		    "[numerator,denominator], [0,0] if unknown)", what);
-	*fps = (struct fraction){ (int)n, (int)d };
+		return error_set(r->why, "%s: \"fps\" is missing or wrong "
+		    "(wanted [numerator,denominator], [0,0] if unknown)",
+		    r->what);
+	r->s->fps = (struct fraction){ (int)n, (int)d };
 	return 0;
 }
 
 /* Times begin at 0 and never decrease; equal times are valid. */
 static int
-sample_get_times(const char *what, const struct json *v, struct sample *s,
-    struct error *why)
+sample_get_times(const struct sample_reader *r)
 {
+	const struct json *v = json_get(r->o, "t");
+	struct sample *s = r->s;
 	uint32_t *time;
 	int64_t t = 0;
 
 	if (!json_is(v, '[') || json_size(v) != (size_t)s->frames)
-		return error_set(why, "%s: \"t\" is not a list of %d times",
-		    what, s->frames);
+		return error_set(r->why, "%s: \"t\" is not a list of %d times",
+		    r->what, s->frames);
 	s->time = time = xcalloc((size_t)s->frames, sizeof(*time));
 	for (size_t k = 0; k < json_size(v); k++) {
 		if (json_to_int(json_at(v, k), t, k == 0 ? 0 : UINT32_MAX,
 		    &t) != 0)
-			return error_set(why, "%s: time %zu of \"t\" is wrong "
-			    "(wanted 0 first, then no less than the one "
-			    "before)", what, k);
+			return error_set(r->why, "%s: time %zu of \"t\" is "
+			    "wrong (wanted 0 first, then no less than the one "
+			    "before)", r->what, k);
 		time[k] = (uint32_t)t;
 	}
 	return 0;
@@ -289,51 +291,41 @@ sample_get_times(const char *what, const struct json *v, struct sample *s,
 /* Check the intervals against the number of frames, which sample_get_all has
  * read before. */
 static int
-sample_get_labels(const char *what, const struct json *v, struct sample *s,
-    struct error *why)
+sample_get_labels(const struct sample_reader *r)
 {
+	const struct json *v = json_get(r->o, "labels");
 	size_t n = json_size(v);
 	struct label_interval *to;
 
 	if (!json_is(v, '[') || n > 1000000)
-		return error_set(why, "%s: \"labels\" is missing or not a "
-		    "list, but flag %d is set", what, SHARD_LABELS);
-	s->labels = to = xcalloc(n + 1, sizeof(*to));	/* not NULL */
+		return error_set(r->why, "%s: \"labels\" is missing or not a "
+		    "list, but flag %d is set", r->what, SHARD_LABELS);
+	r->s->labels = to = xcalloc(n + 1, sizeof(*to));	/* not NULL */
 	for (size_t k = 0; k < n; k++) {
 		const struct json *l = json_at(v, k);
-		int64_t class, first, last, end = s->frames - 1;
+		int64_t class, first, last, end = r->s->frames - 1;
 
 		if (json_size(l) != 3 ||
 		    json_to_int(json_at(l, 0), 0, INT32_MAX, &class) != 0 ||
 		    json_to_int(json_at(l, 1), 0, end, &first) != 0 ||
 		    json_to_int(json_at(l, 2), first, end, &last) != 0)
-			return error_set(why, "%s: item %zu of \"labels\" is "
-			    "wrong (wanted [class,first frame,last frame])",
-			    what, k);
+			return error_set(r->why, "%s: item %zu of \"labels\" "
+			    "is wrong (wanted [class,first frame,last frame])",
+			    r->what, k);
 		to[k] = (struct label_interval){ (int)class, (int)first,
 			(int)last };
 	}
-	s->nlabels = (int)n;
+	r->s->nlabels = (int)n;
 	return 0;
-}
-
-static int
-sample_get_streams(const char *what, const struct json *v, struct sample *s,
-    struct error *why)
-{
-	struct stream_list *streams = xcalloc(1, sizeof(*streams));
-
-	s->streams = streams;
-	return stream_list_read(v, streams) == 0 ? 0 :
-	    error_set(why, "%s: \"streams\" is missing or wrong", what);
 }
 
 /* The sizes of levels are functions of the size of the first, because the index
  * has only that. */
 static int
-sample_check_levels(const char *what, const struct json *v,
-    const struct sample *s, struct error *why)
+sample_check_levels(const struct sample_reader *r)
 {
+	const struct json *v = json_get(r->o, "levels");
+	const struct sample *s = r->s;
 	struct level_list l = level_list_of(s->streams);
 	int64_t got[2];
 
@@ -347,9 +339,9 @@ sample_check_levels(const char *what, const struct json *v,
 		if (json_size(v) != (size_t)l.n || json_size(size) != 2 ||
 		    json_to_int(json_at(size, 0), w, w, &got[0]) != 0 ||
 		    json_to_int(json_at(size, 1), h, h, &got[1]) != 0)
-			return error_set(why, "%s: \"levels\" is missing or "
+			return error_set(r->why, "%s: \"levels\" is missing or "
 			    "wrong (wanted %d sizes, and [%d,%d] for "
-			    "stream %s)", what, l.n, w, h,
+			    "stream %s)", r->what, l.n, w, h,
 			    s->streams->kind[l.level[i].stream].tag);
 	}
 	return 0;
@@ -358,59 +350,59 @@ sample_check_levels(const char *what, const struct json *v,
 /*
  * Check everything that later code relies on, because the stream and the shard
  * may come from another program.  On an error, the fields set so far belong to
- * ${s}, and sample_free frees them.
+ * ${r->s}, and sample_free frees them.
  */
 static int
-sample_get_all(const char *what, const struct json *o, struct sample *s,
-    struct error *why)
+sample_get_all(const struct sample_reader *r)
 {
-	const struct json *t = json_get(o, "t");
+	const struct json *t = json_get(r->o, "t");
+	const char *phash = json_to_text(json_get(r->o, "phash"));
 	const char *key, *source, *status, *hash;
-	const char *phash = json_to_text(json_get(o, "phash"));
+	struct stream_list *streams = xcalloc(1, sizeof(*streams));
+	struct sample *s = r->s;
 	int64_t flags, bytes;
 
-	if (!json_is(o, '{'))
-		return error_set(why, "%s: not a JSON object", what);
-	if ((key = sample_get_text(what, o, "key", why)) == NULL ||
-	    (source = sample_get_text(what, o, "src", why)) == NULL ||
-	    (status = sample_get_text(what, o, "status", why)) == NULL ||
-	    (hash = sample_get_text(what, o, "src_xxh3", why)) == NULL ||
-	    sample_get_int(what, o, "flags", 0, 63, &flags, why) != 0 ||
-	    sample_get_int(what, o, "src_bytes", 0, INT64_MAX, &bytes,
-	    why) != 0 ||
-	    sample_get_small(what, o, "frames", 1, FRAME_MAX, &s->frames,
-	    why) != 0 ||
-	    sample_get_small(what, o, "width", 1, 65535, &s->width, why) != 0 ||
-	    sample_get_small(what, o, "height", 1, 65535, &s->height,
-	    why) != 0 || sample_get_small(what, o, "label", -1, INT32_MAX,
-	    &s->label, why) != 0 ||
-	    sample_get_rate(what, json_get(o, "fps"), &s->fps, why) != 0)
+	s->streams = streams;
+	if (!json_is(r->o, '{'))
+		return error_set(r->why, "%s: not a JSON object", r->what);
+	if ((key = sample_get_text(r, "key")) == NULL ||
+	    (source = sample_get_text(r, "src")) == NULL ||
+	    (status = sample_get_text(r, "status")) == NULL ||
+	    (hash = sample_get_text(r, "src_xxh3")) == NULL ||
+	    sample_get_int(r, "flags", 0, 63, &flags) != 0 ||
+	    sample_get_int(r, "src_bytes", 0, INT64_MAX, &bytes) != 0 ||
+	    sample_get_small(r, "frames", 1, FRAME_MAX, &s->frames) != 0 ||
+	    sample_get_small(r, "width", 1, 65535, &s->width) != 0 ||
+	    sample_get_small(r, "height", 1, 65535, &s->height) != 0 ||
+	    sample_get_small(r, "label", -1, INT32_MAX, &s->label) != 0 ||
+	    sample_get_rate(r) != 0)
 		return -1;
 	if (!key_is_valid(key))
-		return error_set(why, "%s: \"key\" %s is not a valid key", what,
-		    text_quote(key));
+		return error_set(r->why, "%s: \"key\" %s is not a valid key",
+		    r->what, text_quote(key));
 	if (hash64_parse(hash, &s->source_hash) != 0)
-		return error_set(why, "%s: \"src_xxh3\" %s (wanted 16 "
-		    "hexadecimal digits)", what, text_quote(hash));
-	if (json_get(o, "phash") != NULL && (phash == NULL ||
+		return error_set(r->why, "%s: \"src_xxh3\" %s (wanted 16 "
+		    "hexadecimal digits)", r->what, text_quote(hash));
+	if (json_get(r->o, "phash") != NULL && (phash == NULL ||
 	    hash64_parse(phash, &s->phash) != 0))
-		return error_set(why, "%s: \"phash\" is wrong (wanted 16 "
-		    "hexadecimal digits)", what);
-	if (sample_get_streams(what, json_get(o, "streams"), s, why) != 0 ||
-	    sample_check_levels(what, json_get(o, "levels"), s, why) != 0)
+		return error_set(r->why, "%s: \"phash\" is wrong (wanted 16 "
+		    "hexadecimal digits)", r->what);
+	if (stream_list_read(json_get(r->o, "streams"), streams) != 0)
+		return error_set(r->why, "%s: \"streams\" is missing or wrong",
+		    r->what);
+	if (sample_check_levels(r) != 0)
 		return -1;
-	/* The flags and the fields they announce must agree. */
+	/* The flags must agree with the fields they announce, because the
+	 * index stores only the flags. */
 	s->flags = (unsigned)flags;
-	/* The flag must match, because the index stores only the flag. */
 	if ((t != NULL) != ((flags & SHARD_VARIABLE) != 0))
-		return error_set(why, "%s: \"t\" and flag %d do not go "
-		    "together", what, SHARD_VARIABLE);
+		return error_set(r->why, "%s: \"t\" and flag %d do not go "
+		    "together", r->what, SHARD_VARIABLE);
 	if ((flags & SHARD_LABELS) && s->label != -1)
-		return error_set(why, "%s: both \"label\" and \"labels\" are "
-		    "given", what);
-	if ((t != NULL && sample_get_times(what, t, s, why) != 0) ||
-	    ((flags & SHARD_LABELS) &&
-	    sample_get_labels(what, json_get(o, "labels"), s, why) != 0))
+		return error_set(r->why, "%s: both \"label\" and \"labels\" "
+		    "are given", r->what);
+	if ((t != NULL && sample_get_times(r) != 0) ||
+	    ((flags & SHARD_LABELS) && sample_get_labels(r) != 0))
 		return -1;
 	s->key = xstrdup(key);
 	s->status = xstrdup(status);
@@ -425,8 +417,9 @@ sample_read(const char *what, const char *text, size_t n, char **canonical,
 {
 	struct sample *s = xcalloc(1, sizeof(*s));
 	struct json *o = json_try(what, text, n, why);
+	const struct sample_reader r = { what, o, s, why };
 
-	if (o == NULL || sample_get_all(what, o, s, why) != 0) {
+	if (o == NULL || sample_get_all(&r) != 0) {
 		sample_free(s);
 		s = NULL;
 	} else if (canonical != NULL) {

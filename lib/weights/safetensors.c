@@ -39,10 +39,7 @@ static void
 safetensors_put_tensor(struct json_writer *w, const struct tensor *t, size_t at)
 {
 	json_open(w, t->name, '{');
-	json_open(w, "data_offsets", '[');
-	json_put_int(w, NULL, (int64_t)at);
-	json_put_int(w, NULL, (int64_t)(at + t->bytes));
-	json_close(w);
+	json_put_pair(w, "data_offsets", (int64_t)at, (int64_t)(at + t->bytes));
 	json_put_text(w, "dtype", dtype_name(t->type));
 	json_open(w, "shape", '[');
 	for (int i = 0; i < t->ndim; i++)
