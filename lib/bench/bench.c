@@ -244,20 +244,6 @@ bench_row(struct bench *b, const struct figure *f, const char *unit,
 }
 
 void
-bench_value(struct bench *b, double v, const char *unit, const char *note,
-    const char *fmt, ...)
-{
-	struct figure f = { &v, 1, 1 };
-	char name[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(name, sizeof(name), fmt, ap);
-	va_end(ap);
-	bench_print_row(b, name, &f, unit, note);
-}
-
-void
 bench_rate(struct bench *b, const struct figure *f, double work,
     const char *unit, const char *note, const char *fmt, ...)
 {

@@ -80,9 +80,8 @@ void bench_row(struct bench *b, const struct figure *f, const char *unit,
  * bench_value(b, v, unit, note, fmt, ...):
  * Print a row for the single value ${v}.
  */
-void bench_value(struct bench *b, double v, const char *unit,
-    const char *note, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+#define bench_value(b, v, ...) \
+	bench_row(b, &(struct figure){ (double[]){ v }, 1, 1 }, __VA_ARGS__)
 
 /*
  * bench_rate(b, f, work, unit, note, fmt, ...):

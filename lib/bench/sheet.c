@@ -46,8 +46,8 @@ bench_sheet_strip(struct resizer *z, const struct stream *s,
 		uint8_t *frame = bench_sheet_frame(s, clip,
 		    (size_t)(k * (s->t - 1) / (STRIP - 1)));
 
-		image_resize(z, RESIZE_ANTIALIAS, one, side, side, frame, s->w,
-		    s->h, (struct region){ 0, 0, s->w, s->h }, 0);
+		image_resize(z, &(struct resize_call){ RESIZE_ANTIALIAS, one,
+		    side, side, frame, s->w, s->h, { 0, 0, s->w, s->h }, 0 });
 		free(frame);
 		for (int y = 0; y < side; y++)
 			memcpy(all->data + 3 * ((size_t)y * (size_t)all->w +

@@ -90,43 +90,32 @@ stored_decode_region(const struct stored *s, int thread,
 	    f->sample.shard), f->sample.key, f->number, why.text) : 0;
 }
 
-/* The decoded size must be the one in the index. */
+/* Decode the whole frame, whose size must be the one in the index. */
 static int
 stored_decode_whole(const struct stored *s, int thread,
-    const struct stored_frame *f)
+    const struct stored_frame *f, struct image *m, struct region *at)
 {
-	struct image m;
-	struct region at;
-
 	if (stored_decode_region(s, thread, f, stored_whole(f), f->width,
-	    f->height, &m, &at) != 0)
+	    f->height, m, at) != 0)
 		return -1;
-	if (m.w == f->width && m.h == f->height)
+	if (m->w == f->width && m->h == f->height)
 		return 0;
 	return fail("%s: key %s: frame %d: %dx%d pixels (the index says %dx%d)",
-	    text_quote(f->sample.shard), f->sample.key, f->number, m.w, m.h,
+	    text_quote(f->sample.shard), f->sample.key, f->number, m->w, m->h,
 	    f->width, f->height);
 }
 
 static void
-stored_whole_part(int i, int thread, void *arg)
-{
-	struct stored *s = arg;
-
-	if (stored_decode_whole(s, thread, &s->frame[i]) != 0)
-		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
-}
-
-static void
-stored_wanted_part(int i, int thread, void *arg)
+stored_part(int i, int thread, void *arg)
 {
 	struct stored *s = arg;
 	const struct stored_frame *f = &s->frame[i];
 	struct image m;
 	struct region at;
 
-	if (stored_decode_region(s, thread, f, f->part, f->side, f->side, &m,
-	    &at) != 0)
+	if (s->whole ? stored_decode_whole(s, thread, f, &m, &at) :
+	    stored_decode_region(s, thread, f, f->part, f->side, f->side, &m,
+	    &at))
 		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
 }
 
@@ -134,8 +123,8 @@ int
 stored_decode(struct stored *s, int whole)
 {
 	s->failed = 0;
-	pool_run(s->pool, (int)s->n,
-	    whole ? stored_whole_part : stored_wanted_part, s);
+	s->whole = whole;
+	pool_run(s->pool, (int)s->n, stored_part, s);
 	return s->failed ? -1 : 0;
 }
 
@@ -150,8 +139,8 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	if (stored_decode_region(s, 0, f, f->part, f->side, f->side, &m, &at) !=
 	    0)
 		return -1;
-	image_resize(s->resizer, f->how, part, f->side, f->side, m.data, m.w,
-	    m.h, at, 0);
+	image_resize(s->resizer, &(struct resize_call){ f->how, part, f->side,
+	    f->side, m.data, m.w, m.h, at, 0 });
 	/*
 	 * The part was decoded at scale 1, 1/2, 1/4 or 1/8: decode the whole
 	 * frame at the same scale.
@@ -161,7 +150,8 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	    (int)(f->width * by), (int)(f->height * by), &m,
 	    &at) != 0)
 		return -1;
-	image_resize(s->resizer, f->how, whole, f->side, f->side, m.data, m.w,
-	    m.h, (struct region){ r.x * by, r.y * by, r.w * by, r.h * by }, 0);
+	image_resize(s->resizer, &(struct resize_call){ f->how, whole, f->side,
+	    f->side, m.data, m.w, m.h, { r.x * by, r.y * by, r.w * by,
+	    r.h * by }, 0 });
 	return 0;
 }

@@ -29,7 +29,7 @@ struct stored {
 	struct jpeg_decoder **decoder;	/* [threads] of the pool */
 	struct resizer *resizer;
 	struct pool *pool;
-	int failed;
+	int whole, failed;		/* of stored_decode */
 };
 
 /*

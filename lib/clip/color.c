@@ -182,6 +182,9 @@ static void
 color_turn_hue(int turn, uint8_t *p)
 {
 	enum { SIXTH = 1 << 16, ALL = 6 * SIXTH };
+	/* R, G and B: the high, the low, and the middle going up or down. */
+	static const char order[6][4] = { "hul", "dhl", "lhu", "ldh", "ulh",
+		"hld" };
 	int high = p[0] > p[1] ? p[0] : p[1], low = p[0] < p[1] ? p[0] : p[1];
 	int range, hue, which, up, down;
 
@@ -199,25 +202,10 @@ color_turn_hue(int turn, uint8_t *p)
 	which = hue / SIXTH;
 	up = low + (int)(((int64_t)range * (hue % SIXTH) + SIXTH / 2) / SIXTH);
 	down = low + high - up;
-	switch (which) {
-	case 0:
-		p[0] = (uint8_t)high, p[1] = (uint8_t)up, p[2] = (uint8_t)low;
-		break;
-	case 1:
-		p[0] = (uint8_t)down, p[1] = (uint8_t)high, p[2] = (uint8_t)low;
-		break;
-	case 2:
-		p[0] = (uint8_t)low, p[1] = (uint8_t)high, p[2] = (uint8_t)up;
-		break;
-	case 3:
-		p[0] = (uint8_t)low, p[1] = (uint8_t)down, p[2] = (uint8_t)high;
-		break;
-	case 4:
-		p[0] = (uint8_t)up, p[1] = (uint8_t)low, p[2] = (uint8_t)high;
-		break;
-	default:
-		p[0] = (uint8_t)high, p[1] = (uint8_t)low, p[2] = (uint8_t)down;
-	}
+	for (int c = 0; c < 3; c++)
+		p[c] = (uint8_t)(order[which][c] == 'h' ? high :
+		    order[which][c] == 'l' ? low : order[which][c] == 'u' ?
+		    up : down);
 }
 
 /* ---- shape ---- */

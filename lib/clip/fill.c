@@ -163,7 +163,8 @@ frame_level(const struct frame_source *s, const struct clip_request *r)
 {
 	const struct crop *c = &r->crop;
 	struct frame_level l = { 0, s->stream, s->width, s->height,
-		{ c->x, c->y, c->w, c->h }, { 0, 0, 0, 0 }, r->side, r->side };
+		{ c->x, c->y, c->w, c->h }, { 0, 0, 0, 0 }, r->side, r->side,
+		s->png };
 	double across = 1, down = 1;
 
 	/*
@@ -219,9 +220,9 @@ fill_reserve(struct filler *f, const struct fill_max *m)
 		image_reshape(&f->planes, m->w, m->h, 3);
 	}
 	if (m->png && pixels > 0)
-		image_reshape(&f->pixels, m->w, m->h, 3);
+		image_reshape(&f->decoder.pixels, m->w, m->h, 3);
 	else
-		jpeg_decoder_reserve(f->jpeg, m->w, m->h);
+		jpeg_decoder_reserve(f->decoder.jpeg, m->w, m->h);
 }
 
 struct filler *
@@ -229,7 +230,7 @@ filler_new(const struct fill_max *max)
 {
 	struct filler *f = xcalloc(1, sizeof(*f));
 
-	f->jpeg = jpeg_decoder_new();
+	f->decoder.jpeg = jpeg_decoder_new();
 	f->resizer = resizer_new();
 	if (max != NULL)
 		fill_reserve(f, max);
@@ -241,9 +242,8 @@ filler_free(struct filler *f)
 {
 	if (f == NULL)
 		return;
-	jpeg_decoder_free(f->jpeg);
+	frame_decoder_free(&f->decoder);
 	resizer_free(f->resizer);
-	free(f->pixels.data);
 	buffer_free(&f->scratch);
 	buffer_free(&f->frame);
 	for (int i = 0; i < 2; i++) {
@@ -279,30 +279,39 @@ fill_read(const struct fill_job *j)
 	return status;
 }
 
-/* Decode ${n} bytes at ${data} of the level ${l}.  Return 0, or -1 after a
- * message (error_set). */
-static int
-fill_decode_bytes(const struct fill_job *j, const struct frame_level *l,
-    const void *data, size_t n, int gray, struct image *m, struct region *at,
+int
+frame_decoder_run(struct frame_decoder *d, const void *data, size_t n,
+    const struct frame_level *l, int gray, struct image *m, struct region *at,
     struct error *why)
 {
-	struct filler *f = j->f;
-	int w, h;
+	int w, h, whole = l->decode.w == 0;
 
-	if (j->s->png) {
-		if (png_decode_to(&f->pixels, data, n, why) != 0)
+	if (l->png) {
+		if (png_decode_to(&d->pixels, data, n, why) != 0)
 			return -1;
-		*m = f->pixels;
+		*m = d->pixels;
 		*at = l->decode;
 		w = m->w;
 		h = m->h;
-	} else if (jpeg_size(f->jpeg, data, n, &w, &h, why) != 0)
-		return -1;
-	if (w != l->w || h != l->h)
+	} else {
+		if (d->jpeg == NULL)
+			d->jpeg = jpeg_decoder_new();
+		if (jpeg_size(d->jpeg, data, n, &w, &h, why) != 0)
+			return -1;
+	}
+	if (l->w != 0 && (w != l->w || h != l->h))
 		return error_set(why, "%dx%d pixels (the index says %dx%d)", w,
 		    h, l->w, l->h);
-	return j->s->png ? 0 : (gray ? jpeg_decode_gray : jpeg_decode)(f->jpeg,
-	    NULL, 0, l->decode, l->want_w, l->want_h, m, at, why);
+	return l->png ? 0 : (gray ? jpeg_decode_gray : jpeg_decode)(d->jpeg,
+	    NULL, 0, whole ? (struct region){ 0, 0, w, h } : l->decode,
+	    whole ? w : l->want_w, whole ? h : l->want_h, m, at, why);
+}
+
+void
+frame_decoder_free(struct frame_decoder *d)
+{
+	jpeg_decoder_free(d->jpeg);
+	free(d->pixels.data);
 }
 
 int
@@ -314,8 +323,8 @@ fill_decode(const struct fill_job *j, int k, int gray, struct image *m,
 	const size_t *of = f->at[j->i] + k;
 	struct error why = { "" };
 	double start = clock_seconds();
-	int bad = fill_decode_bytes(j, &l, f->bytes[j->i].data + of[0],
-	    of[1] - of[0], gray, m, at, &why);
+	int bad = frame_decoder_run(&f->decoder, f->bytes[j->i].data + of[0],
+	    of[1] - of[0], &l, gray, m, at, &why);
 
 	j->cost->decode += clock_seconds() - start;
 	j->cost->bytes += of[1] - of[0];
@@ -331,8 +340,8 @@ void
 fill_resize(struct filler *f, const struct clip_request *r,
     const struct image *m, struct region at, uint8_t *to)
 {
-	image_resize(f->resizer, r->crop.how, to, r->side, r->side, m->data,
-	    m->w, m->h, at, r->crop.flip);
+	image_resize(f->resizer, &(struct resize_call){ r->crop.how, to,
+	    r->side, r->side, m->data, m->w, m->h, at, r->crop.flip });
 }
 
 /* ---- clips ---- */

@@ -16,6 +16,7 @@
 #include "clip/augment.h"
 #include "clip/transforms.h"
 #include "media/image.h"
+#include "media/jpeg.h"
 #include "shard/dataset.h"
 
 /*
@@ -114,9 +115,10 @@ struct frame_source frame_source_spool(const struct sample *m, int stream,
  * ${want_w} x ${want_h} pixels.
  */
 struct frame_level {
-	int level, stream, w, h;
-	struct region part, decode;
+	int level, stream, w, h;	/* w 0: of unknown size */
+	struct region part, decode;	/* decode.w 0: the whole */
 	int want_w, want_h;
+	int png;			/* as in struct frame_source */
 };
 
 /*
@@ -126,6 +128,24 @@ struct frame_level {
  */
 struct frame_level frame_level(const struct frame_source *s,
     const struct clip_request *r);
+
+/* The decoders of one thread; ${jpeg} is NULL until it is needed. */
+struct frame_decoder { struct jpeg_decoder *jpeg; struct image pixels; };
+
+/*
+ * frame_decoder_run(d, data, n, l, gray, m, at, why):
+ * Decode at least the part ${l->decode} of a frame, ${n} bytes at ${data}.
+ * ${m} is valid until the next call, and has the part at ${*at}.  A JPEG has
+ * one channel if ${gray}, else three.  A PNG is decoded whole and has three.
+ * Return 0, or -1 after a message (error_set), also if the frame does not have
+ * the size of ${l}.
+ *
+ * frame_decoder_free(d): Free the decoders, but not ${d}.
+ */
+int frame_decoder_run(struct frame_decoder *d, const void *data, size_t n,
+    const struct frame_level *l, int gray, struct image *m, struct region *at,
+    struct error *why);
+void frame_decoder_free(struct frame_decoder *d);
 
 /* The cost of clips so far. */
 struct fill_cost {

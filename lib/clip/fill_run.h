@@ -7,13 +7,9 @@
  */
 
 #include "clip/fill.h"
-#include "media/image.h"
-#include "media/jpeg.h"
 
 struct filler {
-	struct jpeg_decoder *jpeg;
-	struct image pixels;	/* of a PNG; those of a JPEG belong to
-				 * ${jpeg} */
+	struct frame_decoder decoder;
 	struct resizer *resizer;
 	struct buffer bytes[2];	/* stored frames of a clip, concatenated, by
 				 * source */

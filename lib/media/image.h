@@ -81,14 +81,23 @@ void resizer_reserve(struct resizer *z, int w, int h, int from_w, int from_h);
  */
 enum { RESIZE_BILINEAR = 0, RESIZE_ANTIALIAS = 1, RESIZE_CUT = 2 };
 
+/* One resize of RGB images. */
+struct resize_call {
+	int how;			/* a filter, with RESIZE_CUT or
+					 * without */
+	uint8_t *to;			/* [to_h][to_w][3] */
+	int to_w, to_h;
+	const uint8_t *from;		/* [from_h][from_w][3] */
+	int from_w, from_h;
+	struct region r;		/* of ${from} */
+	int flip;			/* 1: mirror left to right */
+};
+
 /*
- * image_resize(z, how, to, to_w, to_h, from, from_w, from_h, r, flip):
- * Resize region ${r} of the RGB image ${from}, [from_h][from_w][3], into ${to},
- * [to_h][to_w][3].  Mirror it left to right if ${flip} is not 0.  ${how} is a
- * filter, with RESIZE_CUT or without.  The result has the same bits on every
- * machine.  ${to} and ${from} must not overlap.
+ * image_resize(z, c):
+ * Resize a region as ${c} says.  The result has the same bits on every machine.
+ * c->to and c->from must not overlap.
  */
-void image_resize(struct resizer *z, int how, uint8_t *to, int to_w, int to_h,
-    const uint8_t *from, int from_w, int from_h, struct region r, int flip);
+void image_resize(struct resizer *z, const struct resize_call *c);
 
 #endif

@@ -140,9 +140,13 @@ jpeg_encoder_free(struct jpeg_encoder *e)
 	free(e);
 }
 
+/* Set the size and the destination of an image, if it can be encoded. */
 static int
-jpeg_encode_check_size(int w, int h)
+jpeg_encode_set(struct jpeg_encoder *e, int w, int h, struct buffer *out)
 {
+	e->out = out;
+	e->w = w;
+	e->h = h;
 	if (w >= 1 && h >= 1 && w <= JPEG_MAX_DIMENSION &&
 	    h <= JPEG_MAX_DIMENSION)
 		return 0;
@@ -214,11 +218,8 @@ jpeg_encode_planes(struct jpeg_encoder *e, const uint8_t *const plane[3],
 	JSAMPARRAY planes[3] = { luma, chroma[0], chroma[1] };
 	size_t size;
 
-	if (jpeg_encode_check_size(w, h) != 0)
+	if (jpeg_encode_set(e, w, h, out) != 0)
 		return -1;
-	e->out = out;
-	e->w = w;
-	e->h = h;
 	size = 16 * round_up((uint64_t)w, DCTSIZE) +
 	    16 * round_up(((uint64_t)w + 1) / 2, DCTSIZE);
 	if (size > e->padded_size) {
@@ -242,11 +243,8 @@ jpeg_encode_gray(struct jpeg_encoder *e, const uint8_t *pixels, int w, int h,
 {
 	const size_t before = out->n;
 
-	if (jpeg_encode_check_size(w, h) != 0)
+	if (jpeg_encode_set(e, w, h, out) != 0)
 		return -1;
-	e->out = out;
-	e->w = w;
-	e->h = h;
 	if (setjmp(e->back))
 		return jpeg_encode_give_up(e, before);
 	jpeg_encode_begin(e, FALSE);

@@ -178,18 +178,15 @@ resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
 }
 
 void
-image_resize(struct resizer *z, int how, uint8_t *to, int to_w, int to_h,
-    const uint8_t *from, int from_w, int from_h, struct region r, int flip)
+image_resize(struct resizer *z, const struct resize_call *c)
 {
-	const struct resize_call c = { how, to, to_w, to_h, from, from_w,
-		from_h, r, flip };
 	int n;
 
-	if (how & RESIZE_ANTIALIAS) {
+	if (c->how & RESIZE_ANTIALIAS) {
 		const struct antialias_code *code = antialias_codes(&n);
 
-		antialias_by(&code[n - 1], z, &c);
+		antialias_by(&code[n - 1], z, c);
 	} else {
-		resize_by(ISA_PICK(resize_run), z, &c);
+		resize_by(ISA_PICK(resize_run), z, c);
 	}
 }

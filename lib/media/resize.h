@@ -206,17 +206,6 @@ struct resizer {
 	struct antialias antialias;
 };
 
-/* The arguments of image_resize. */
-struct resize_call {
-	int how;
-	uint8_t *to;
-	int to_w, to_h;
-	const uint8_t *from;
-	int from_w, from_h;
-	struct region r;
-	int flip;
-};
-
 /*
  * resize_inside(how, start, length, total, first, end):
  * Set ${*first} and ${*end} to the input range of the region [start, start +

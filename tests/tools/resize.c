@@ -26,8 +26,8 @@ main(void)
 
 		if (fread(from->data, 1, in, stdin) != in)
 			return 1;
-		image_resize(z, how, to->data, to_w, to_h, from->data, from_w,
-		    from_h, r, flip);
+		image_resize(z, &(struct resize_call){ how, to->data, to_w, to_h, from->data, from_w,
+		    from_h, r, flip });
 		if (fwrite(to->data, 1, out, stdout) != out)
 			return 1;
 		image_free(from);

@@ -308,10 +308,10 @@ same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
 	if (whole.w != (w * eighths + 7) / 8 || whole.h != (h * eighths + 7) / 8)
 		return 0;
 	z = resizer_new();
-	image_resize(z, how, a, side, side, part.data, part.w, part.h, at, 0);
-	image_resize(z, how, c, side, side, whole.data, whole.w, whole.h,
+	image_resize(z, &(struct resize_call){ how, a, side, side, part.data, part.w, part.h, at, 0 });
+	image_resize(z, &(struct resize_call){ how, c, side, side, whole.data, whole.w, whole.h,
 	    (struct region){ r.x * eighths / 8, r.y * eighths / 8,
-	    r.w * eighths / 8, r.h * eighths / 8 }, 0);
+	    r.w * eighths / 8, r.h * eighths / 8 }, 0 });
 	resizer_free(z);
 	return memcmp(a, c, (size_t)side * (size_t)side * 3) == 0;
 }

@@ -170,10 +170,10 @@ answer(const struct dataset *d, const struct microbatch *f, int i,
 		struct image *m = numbers((int)order[place % n], frame[k],
 		    s.width, s.height);
 
-		image_resize(resizer, crop.how, to + k * f->stream->w * f->stream->h * 3,
+		image_resize(resizer, &(struct resize_call){ crop.how, to + k * f->stream->w * f->stream->h * 3,
 		    f->stream->w, f->stream->h, m->data,
 		    m->w, m->h, (struct region){ crop.x, crop.y, crop.w,
-		    crop.h }, crop.flip);
+		    crop.h }, crop.flip });
 		image_free(m);
 	}
 	free(order);
@@ -653,9 +653,9 @@ test_jpeg(void)
 			 * of 1/2.
 			 */
 			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at, NULL);
-			image_resize(resizer, c.how, want, 32, 32, out.data, out.w, out.h,
+			image_resize(resizer, &(struct resize_call){ c.how, want, 32, 32, out.data, out.w, out.h,
 			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
-			    c.h / 2.0 }, c.flip);
+			    c.h / 2.0 }, c.flip });
 			right += memcmp(want, f->stream->bytes + (size_t)i *
 			    sizeof(want), sizeof(want)) == 0;
 		}

@@ -73,9 +73,9 @@ test_golden(const char *name, int rule, int largest, const char *what)
 		state = (uint32_t)v[0];
 		m = noise_image((int)v[1], (int)v[2]);
 		to = image_new((int)v[8], (int)v[9], 3);
-		image_resize(z, rule | (v[7] ? RESIZE_CUT : 0), to->data, to->w,
+		image_resize(z, &(struct resize_call){ rule | (v[7] ? RESIZE_CUT : 0), to->data, to->w,
 		    to->h, m->data, m->w, m->h, (struct region){ (double)v[3],
-		    (double)v[4], (double)v[5], (double)v[6] }, 0);
+		    (double)v[4], (double)v[5], (double)v[6] }, 0 });
 		off = worst(to->data, 3 * (size_t)to->w * (size_t)to->h,
 		    table_text(t, r, "pixels"));
 		good += off <= largest;
@@ -291,13 +291,13 @@ test_cut(void)
 		int h = between(3, 29), cut = k & 2 ? RESIZE_CUT : 0;
 		struct region r = { x, y, w, h };
 
-		image_resize(z, rule | cut, to, 40, 30, m->data, 60, 50, r, 0);
+		image_resize(z, &(struct resize_call){ rule | cut, to, 40, 30, m->data, 60, 50, r, 0 });
 		for (int i = 0; i < 60 * 50; i++)
 			if (i % 60 < x || i % 60 >= x + w || i / 60 < y ||
 			    i / 60 >= y + h)
 				memset(m->data + 3 * i, 0, 3);
-		image_resize(z, rule | cut, again, 40, 30, m->data, 60, 50, r,
-		    0);
+		image_resize(z, &(struct resize_call){ rule | cut, again, 40, 30, m->data, 60, 50, r,
+		    0 });
 		if (cut)
 			same &= memcmp(to, again, sizeof(to)) == 0;
 		else
@@ -337,10 +337,10 @@ test_kept(void)
 		v[i] = between(low[i], high[i]);
 		r = (struct region){ v[5] / 2.0, v[6] / 2.0, v[7], v[8] };
 		n = 3 * (size_t)v[2] * (size_t)v[3];
-		image_resize(kept, v[0], to, v[2], v[3], m->data, v[4], 64, r,
-		    v[1]);
-		image_resize(z, v[0], again, v[2], v[3], m->data, v[4], 64, r,
-		    v[1]);
+		image_resize(kept, &(struct resize_call){ v[0], to, v[2], v[3], m->data, v[4], 64, r,
+		    v[1] });
+		image_resize(z, &(struct resize_call){ v[0], again, v[2], v[3], m->data, v[4], 64, r,
+		    v[1] });
 		same += memcmp(to, again, n) == 0;
 		resizer_free(z);
 	}
