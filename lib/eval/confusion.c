@@ -43,6 +43,12 @@ confusion_add(struct confusion *c, int label, int predicted)
 	c->samples[label]++;
 }
 
+double
+confusion_count(const struct confusion *c, int label, int predicted)
+{
+	return *confusion_at(c->count, c->classes, label, predicted);
+}
+
 /* ---- the order ---- */
 
 /* Groups of classes while they are merged.  At first group i holds class i. */
@@ -148,8 +154,8 @@ confusion_groups_open(struct confusion_groups *g, const struct confusion *c)
 	g->member = xcalloc(n, sizeof(*g->member));
 	for (int i = 0; i < g->n; i++)
 		for (int k = 0; k < g->n; k++) {
-			double there = *confusion_at(c->count, g->n, i, k);
-			double back = *confusion_at(c->count, g->n, k, i);
+			double there = confusion_count(c, i, k);
+			double back = confusion_count(c, k, i);
 
 			/*
 			 * alike[i][k] = share of i predicted as k + share of k
@@ -219,8 +225,8 @@ confusion_order(const struct confusion *c, int *order)
 static int
 confusion_worse(const struct confusion *c, struct confused a, struct confused b)
 {
-	double x = *confusion_at(c->count, c->classes, a.label, a.predicted);
-	double y = *confusion_at(c->count, c->classes, b.label, b.predicted);
+	double x = confusion_count(c, a.label, a.predicted);
+	double y = confusion_count(c, b.label, b.predicted);
 
 	return x != y ? x > y : c->samples[a.label] < c->samples[b.label];
 }
@@ -235,8 +241,7 @@ confusion_worst(const struct confusion *c, int largest, struct confused *pair)
 			struct confused p = { i, k };
 			int to = n < largest ? n : largest;
 
-			if (i == k || *confusion_at(c->count, c->classes, i,
-			    k) == 0)
+			if (i == k || confusion_count(c, i, k) == 0)
 				continue;
 			/*
 			 * Insert after the last pair that is at least as bad.

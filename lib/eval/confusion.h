@@ -26,6 +26,9 @@ void confusion_free(struct confusion *c);
  */
 void confusion_add(struct confusion *c, int label, int predicted);
 
+/* confusion_count(c, label, predicted): Return the number of these samples. */
+double confusion_count(const struct confusion *c, int label, int predicted);
+
 /*
  * confusion_order(c, order):
  * Write an order of the classes to ${order}[classes] in which confused classes

@@ -94,14 +94,10 @@ static void
 predict_text_line(const struct predict_run *a, const struct extraction *v,
     const int *best, const double *p, struct buffer *to)
 {
-	char *text = table_escape(v->sample.source);
-
-	buffer_text(to, text);
-	free(text);
+	table_put(to, v->sample.source);
 	for (int k = 0; k < predict_columns(a); k++) {
-		text = table_escape(a->model->class.name[best[k]]);
-		buffer_printf(to, "\t%s\t%.6f", text, p[best[k]]);
-		free(text);
+		table_put(to, a->model->class.name[best[k]]);
+		buffer_printf(to, "\t%.6f", p[best[k]]);
 	}
 	part_cells(v->sample.key, v->sample.source, to);
 	buffer_text(to, "\n");

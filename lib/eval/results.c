@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/table.h"
+#include "eval/part.h"
 #include "eval/results.h"
 #include "graph/metric.h"
 
@@ -41,12 +42,13 @@ results_next_class(const struct results *r, uint32_t i, int c)
 	return -1;
 }
 
-char *
-results_path(const struct results *r, uint32_t i)
+void
+results_put_video(const struct results *r, uint32_t i, struct buffer *to)
 {
-	const char *path = r->e->sample[i].source;
+	const struct sample *m = &r->e->sample[i];
 
-	return table_escape(path != NULL ? path : "");
+	table_put(to, m->source != NULL ? m->source : "");
+	part_cells(m->key, m->source, to);
 }
 
 char *
@@ -111,16 +113,16 @@ results_write_precisions(const struct results *r, const char *path)
 	buffer_text(&b, "#class\tname\tsamples\tap\n");
 	for (int c = 0; c < r->e->classes; c++) {
 		double ap = evaluation_precision(r->e, c);
-		char *name = table_escape(r->class[c]);
 		uint32_t samples = 0;
 
 		for (uint32_t i = 0; i < r->e->samples; i++)
 			samples += evaluation_has(&r->e->sample[i], c) == 1;
-		buffer_printf(&b, "%d\t%s\t%u\t", c, name, samples);
+		buffer_printf(&b, "%d", c);
+		table_put(&b, r->class[c]);
+		buffer_printf(&b, "\t%u\t", samples);
 		if (ap >= 0)
 			buffer_printf(&b, "%.9g", ap);
 		buffer_text(&b, "\n");
-		free(name);
 	}
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
@@ -141,19 +143,18 @@ results_write_hits(const struct results *r, const char *path)
 	for (size_t c = 0; c < n; c++) {
 		const double *row = all->count + c * n;
 		size_t other = n;	/* no confusion found yet */
-		char *name, *confused;
 		double samples = all->samples[c], times = 0;
 
 		for (size_t k = 0; k < n; k++)
 			if (k != c && row[k] > times)
 				times = row[other = k];
-		name = table_escape(r->class[c]);
-		confused = table_escape(other < n ? r->class[other] : "");
-		buffer_printf(&b, "%zu\t%s\t%.0f\t%.9g\t%.9g\t%s\t%.0f\n", c,
-		    name, samples, samples > 0 ? top1[c] / samples : 0,
-		    samples > 0 ? top5[c] / samples : 0, confused, times);
-		free(name);
-		free(confused);
+		buffer_printf(&b, "%zu", c);
+		table_put(&b, r->class[c]);
+		buffer_printf(&b, "\t%.0f\t%.9g\t%.9g", samples,
+		    samples > 0 ? top1[c] / samples : 0,
+		    samples > 0 ? top5[c] / samples : 0);
+		table_put(&b, other < n ? r->class[other] : "");
+		buffer_printf(&b, "\t%.0f\n", times);
 	}
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);

@@ -30,11 +30,10 @@ struct results {
 char *results_label(const struct results *r, uint32_t i, int names);
 
 /*
- * results_path(r, i):
- * Return the path of sample ${i} as a cell, empty if it is unknown.  The caller
- * frees it.
+ * results_put_video(r, i, to):
+ * Append the cells path, begin and end of sample ${i}, empty where unknown.
  */
-char *results_path(const struct results *r, uint32_t i);
+void results_put_video(const struct results *r, uint32_t i, struct buffer *to);
 
 /*
  * results_scores(r, i):

@@ -53,12 +53,6 @@ results_matrix_ready(const char *path, int classes)
 	return 0;
 }
 
-static double
-results_cell(const struct confusion *c, int label, int predicted)
-{
-	return c->count[(size_t)label * (size_t)c->classes + (size_t)predicted];
-}
-
 static int
 results_write_table(const struct results *r, const struct confusion *c,
     const int *order, int counts, const char *path)
@@ -67,29 +61,19 @@ results_write_table(const struct results *r, const struct confusion *c,
 	int bad;
 
 	buffer_text(&b, "#label\tsamples");
-	/* Row -1 is the header. */
-	for (int i = -1; i < c->classes; i++) {
-		if (i >= 0) {
-			char *name = table_escape(r->class[order[i]]);
+	for (int k = 0; k < c->classes; k++)
+		table_put(&b, r->class[order[k]]);
+	buffer_text(&b, "\n");
+	for (int i = 0; i < c->classes; i++) {
+		double samples = c->samples[order[i]];
 
-			buffer_printf(&b, "%s\t%.0f", name,
-			    c->samples[order[i]]);
-			free(name);
-		}
+		table_put(&b, r->class[order[i]]);
+		buffer_printf(&b, "\t%.0f", samples);
 		for (int k = 0; k < c->classes; k++) {
-			double v = i < 0 ? 0 : results_cell(c, order[i],
-			    order[k]);
-			char *name;
+			double v = confusion_count(c, order[i], order[k]);
 
-			if (i >= 0) {
-				if (!counts && v > 0)
-					v = 100 * v / c->samples[order[i]];
-				buffer_printf(&b, "\t%.9g", v);
-				continue;
-			}
-			name = table_escape(r->class[order[k]]);
-			buffer_printf(&b, "\t%s", name);
-			free(name);
+			buffer_printf(&b, "\t%.9g", counts || v == 0 ? v :
+			    100 * v / samples);
 		}
 		buffer_text(&b, "\n");
 	}
@@ -118,7 +102,7 @@ results_draw_matrix(const struct results *r, const struct confusion *c,
 		name[i] = r->class[order[i]];
 		place[order[i]] = i;
 		for (int k = 0; k < c->classes; k++)
-			count[(size_t)i * n + (size_t)k] = results_cell(c,
+			count[(size_t)i * n + (size_t)k] = confusion_count(c,
 			    order[i], order[k]);
 	}
 	m.pairs = confusion_worst(c, PLOT_PAIRS, worst);

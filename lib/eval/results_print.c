@@ -1,5 +1,4 @@
 /* Print the results of an evaluation, one line per sample. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +16,15 @@ static void
 results_print_row(const struct results *r, uint32_t i, double score,
     const int *best, int n, struct buffer *to)
 {
-	char *key = table_escape(r->e->sample[i].key);
-	char *names = results_label(r, i, 1), *label = table_escape(names);
-	char *path = results_path(r, i);
+	char *label = results_label(r, i, 1);
 
-	buffer_printf(to, "%s\t%s", key, label);
-	for (int k = 0; k < TOP; k++) {
-		char *name = table_escape(k < n ? r->class[best[k]] : "");
-
-		buffer_printf(to, "\t%s", name);
-		free(name);
-	}
-	buffer_printf(to, "\t%.9g\t%s", score, path);
-	part_cells(r->e->sample[i].key, r->e->sample[i].source, to);
+	table_put(to, r->e->sample[i].key);
+	table_put(to, label);
+	for (int k = 0; k < TOP; k++)
+		table_put(to, k < n ? r->class[best[k]] : "");
+	buffer_printf(to, "\t%.9g", score);
+	results_put_video(r, i, to);
 	buffer_text(to, "\n");
-	free(path);
-	free(key);
-	free(names);
 	free(label);
 }
 
@@ -88,95 +79,100 @@ results_print(const struct results *r, int json, struct buffer *to)
 	free(p);
 }
 
-/* Return the number of views, or -1 if it is unknown. */
-static int64_t
-results_views(const struct results *r)
-{
-	int64_t clips = protocol_int(r->protocol, "clips");
-	int64_t crops = protocol_int(r->protocol, "crops");
+/* ---- the summary ---- */
 
-	return clips < 0 || crops < 0 ? -1 : r->e->samples * clips * crops;
+/*
+ * A figure of the summary.  It is absent if its number is not finite or its
+ * text is NULL.
+ */
+struct results_figure {
+	const char *name;		/* in text; NULL: only in JSON */
+	int digits;			/* behind the point, in text */
+	struct json_member m;
+};
+
+enum { RESULTS_FIGURES = METRICS + 16 };
+
+/* Return an item of the protocol as a number or as a text. */
+static struct json_member
+results_int(const struct results *r, const char *name)
+{
+	int64_t value = protocol_int(r->protocol, name);
+
+	return (struct json_member)JSON_MEMBER(name, value >= 0 ?
+	    (double)value : NAN);
 }
 
-/* Return ${key} with line ${name} of the protocol as a text or a number. */
 static struct json_member
-results_text_member(const char *key, const struct results *r, const char *name)
+results_text(const struct results *r, const char *name, const char *key)
 {
 	return (struct json_member)JSON_MEMBER_TEXT(key,
 	    protocol_get(r->protocol, name));
 }
 
-static struct json_member
-results_int_member(const char *key, const struct results *r)
-{
-	int64_t value = protocol_int(r->protocol, key);
-
-	return (struct json_member)JSON_MEMBER(key, value >= 0 ?
-	    (double)value : NAN);
-}
-
+/* Set ${f}[RESULTS_FIGURES] to the figures, in the order of the text. */
 static void
-results_print_summary_json(const struct results *r, struct buffer *to)
+results_figures(const struct results *r, struct results_figure *f)
 {
-	const char *full = protocol_get(r->protocol, "full-short-side");
 	const struct summary *s = &r->summary;
-	int64_t views = results_views(r);
-	struct json_writer w = { 0 };
-	struct json_member m[METRICS + 17] = {
-		results_text_member("checkpoint", r, "checkpoint"),
-		results_text_member("data", r, "data"),
-		results_text_member("fusion", r, "fusion"),
-		results_text_member("fusion_fitted", r, "fusion-fitted"),
-		results_text_member("fusion_weights", r, "fusion-weights"),
-		results_text_member("model", r, "model"),
-		results_int_member("clips", r), results_int_member("crop", r),
-		results_int_member("crops", r), results_int_member("frames", r),
-		results_int_member("step", r),
-		{ "full", JSON_FLAG, full == NULL ? NAN :
-		    strcmp(full, "yes") == 0, NULL },
-		JSON_MEMBER("classes", s->classes > 0 ? s->classes : NAN),
-		JSON_MEMBER("labelled", s->labeled),
-		JSON_MEMBER("samples", r->e->samples),
-		JSON_MEMBER("views", views >= 0 ? (double)views : NAN),
-		JSON_MEMBER_TEXT("type", "summary") };
+	const char *full = protocol_get(r->protocol, "full-short-side");
+	struct json_member clips = results_int(r, "clips");
+	struct json_member crops = results_int(r, "crops");
+	const struct results_figure others[RESULTS_FIGURES - METRICS] = {
+		{ "classes", 0, JSON_MEMBER("classes", s->classes > 0 ?
+		    s->classes : NAN) },
+		{ "samples", 0, JSON_MEMBER("samples", r->e->samples) },
+		{ "labelled", 0, JSON_MEMBER("labelled", s->labeled) },
+		{ "views", 0, JSON_MEMBER("views", r->e->samples *
+		    clips.number * crops.number) },
+		{ "clips", 0, clips }, { "crops", 0, crops },
+		{ "frames", 0, results_int(r, "frames") },
+		{ "crop", 0, results_int(r, "crop") },
+		{ "step", 0, results_int(r, "step") },
+		{ "fusion", 0, results_text(r, "fusion", "fusion") },
+		{ "fusion-weights", 0, results_text(r, "fusion-weights",
+		    "fusion_weights") },
+		{ "fusion-fitted", 0, results_text(r, "fusion-fitted",
+		    "fusion_fitted") },
+		{ NULL, 0, { "full", JSON_FLAG, full == NULL ? NAN :
+		    strcmp(full, "yes") == 0, NULL } },
+		{ NULL, 0, results_text(r, "checkpoint", "checkpoint") },
+		{ NULL, 0, results_text(r, "data", "data") },
+		{ NULL, 0, results_text(r, "model", "model") } };
 
 	for (int i = 0; i < METRICS; i++)
-		m[17 + i] = (struct json_member)JSON_MEMBER(metrics[i].name,
-		    s->value[i]);
-	json_open(&w, NULL, '{');
-	json_put_members(&w, m, METRICS + 17);
-	json_close(&w);
-	buffer_printf(to, "%s\n", w.out.data);
-	buffer_free(&w.out);
+		f[i] = (struct results_figure){ metrics[i].text, 6,
+			JSON_MEMBER(metrics[i].name, s->value[i]) };
+	memcpy(f + METRICS, others, sizeof(others));
 }
 
 void
 results_print_summary(const struct results *r, int json, struct buffer *to)
 {
-	static const char *const shown[] = { "clips", "crops", "frames", "crop",
-		"step", "fusion", "fusion-weights", "fusion-fitted", NULL };
-	const struct summary *m = &r->summary;
+	struct results_figure f[RESULTS_FIGURES];
+	struct json_member m[RESULTS_FIGURES + 1];
+	struct json_writer w = { 0 };
 
-	if (json) {
-		results_print_summary_json(r, to);
-		return;
+	results_figures(r, f);
+	buffer_text(to, json ? "" : "#summary");
+	for (int i = 0; i < RESULTS_FIGURES; i++) {
+		m[i] = f[i].m;
+		if (json || f[i].name == NULL)
+			continue;
+		if (m[i].kind == JSON_TEXT && m[i].text != NULL)
+			buffer_printf(to, "\t%s %s", f[i].name, m[i].text);
+		else if (m[i].kind == JSON_NUMBER && isfinite(m[i].number))
+			buffer_printf(to, "\t%s %.*f", f[i].name, f[i].digits,
+			    m[i].number);
 	}
-	buffer_printf(to, "#summary");
-	for (int i = 0; i < METRICS; i++)
-		if (!isnan(m->value[i]))
-			buffer_printf(to, "\t%s %.6f", metrics[i].text,
-			    m->value[i]);
-	if (m->classes > 0)
-		buffer_printf(to, "\tclasses %d", m->classes);
-	buffer_printf(to, "\tsamples %u\tlabelled %u", r->e->samples,
-	    m->labeled);
-	if (results_views(r) >= 0)
-		buffer_printf(to, "\tviews %" PRId64, results_views(r));
-	for (const char *const *name = shown; *name != NULL; name++) {
-		const char *value = protocol_get(r->protocol, *name);
-
-		if (value != NULL)
-			buffer_printf(to, "\t%s %s", *name, value);
+	m[RESULTS_FIGURES] = (struct json_member)JSON_MEMBER_TEXT("type",
+	    "summary");
+	if (json) {
+		json_open(&w, NULL, '{');
+		json_put_members(&w, m, RESULTS_FIGURES + 1);
+		json_close(&w);
+		buffer_text(to, w.out.data);
+		buffer_free(&w.out);
 	}
 	buffer_text(to, "\n");
 }

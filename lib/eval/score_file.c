@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "eval/part.h"
 #include "eval/score_file.h"
 
 /* ---- numbers ---- */
@@ -66,7 +65,7 @@ score_file_write(const struct results *r, const char *path)
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		const struct sample *m = &r->e->sample[i];
 		size_t begin = rows.n;
-		char *label = results_label(r, i, 0), *source;
+		char *label = results_label(r, i, 0);
 
 		/* Among samples that have one class and no set, "3|" is the set
 		 * of class 3. */
@@ -78,10 +77,7 @@ score_file_write(const struct results *r, const char *path)
 		for (int c = 0; c < r->e->classes; c++)
 			buffer_printf(&rows, "\t%s", score_write(text,
 			    results_scores(r, i)[c]));
-		source = results_path(r, i);
-		buffer_printf(&rows, "\t%s", source);
-		free(source);
-		part_cells(m->key, m->source, &rows);
+		results_put_video(r, i, &rows);
 		buffer_text(&rows, "\n");
 	}
 	protocol_join(&r->protocol, 1, &p);
