@@ -70,5 +70,6 @@ else
 	skip "cpu" "built without oneDNN"
 fi
 some_ranks="1 3"
-same_bits ref --device ref
+small_net 8 8 0.3 >"$T/net.net"
+same_bits ref --device ref -m "$T/net.net"
 plan

@@ -53,8 +53,13 @@ exec "$BUILD/motions" "\$1" 3 1 1
 WRAPPER
 chmod +x "$T/bin/make" "$T/home/build/motions"
 PATH="$T/bin:$T/dest/usr/local/bin:$(echo "$PATH" | sed "s|^$BUILD:||")"
-# Three epochs suffice, and a pager would wait for a key.
-PATH=$(wrapper vt-schedule --epochs=3) MANPAGER=cat
+# Three epochs of small crops suffice, and a pager would wait for a key.
+cat >"$T/bin/vt-schedule" <<WRAPPER
+#!/bin/sh
+exec "$T/dest/usr/local/bin/vt-schedule" "\$@" --epochs=3 --milestones=2 --frames=4 --crop=32
+WRAPPER
+chmod +x "$T/bin/vt-schedule"
+MANPAGER=cat
 export PATH MANPAGER
 
 # ---- run the blocks ----

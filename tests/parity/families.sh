@@ -44,15 +44,15 @@ fi
 for net in share/models/*.net; do
 	[ ! -L "$net" ] || continue	# a link names the same network with other clips
 	net=${net##*/} net=${net%.net}
-	shape='2 8 64' how=tested
+	shape='1 8 64' how=tested
 	case $net in
 	*_r18 | *_r18_flow* | *_tiny) continue ;;	# tests/parity/parity.sh has these
-	slowfast* | *_32f*) shape='2 16 64' ;;
-	resnet50) shape='4 1 96' ;;
-	x3d* | *mobilenet*) shape='2 4 64' ;;
+	slowfast* | *_32f*) shape='1 16 64' ;;
+	resnet50) shape='2 1 96' ;;
+	x3d* | *mobilenet*) shape='1 4 64' ;;
 	esac
 	case $net in
-	i3d_r50_nl | slowfast_r50_8x8 | x3d_m | r2plus1d_18 | tsm_mobilenet_v2) how=trained ;;
+	i3d_r50_nl | slowfast_r50_8x8 | x3d_m | r2plus1d_18 | tsm_mobilenet_v2) how=trained shape=2${shape#1} ;;
 	esac
 	echo "$net 11 cpu $shape $how"
 done >"$T/cases"
