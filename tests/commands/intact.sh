@@ -3,7 +3,7 @@
 # vt-extract never refuses an intact video: it accepts each of more than 600,
 # made by ffmpeg with many encoders, containers, rates and cuts, with every
 # frame. The expected number of frames is the encoded number, or after cuts the
-# number that ffprobe decodes.
+# number that ffmpeg decodes.
 #
 # INTACT=long makes three times as many: tests/torture/intact.
 cd "${0%/*}/../.." || exit 2
@@ -15,13 +15,14 @@ B=$T/base
 mkdir -p "$B"
 : >"$T/want"
 : >"$T/jobs"
+: >"$T/encodes"
 : >"$T/copies"
 F="ffmpeg -nostdin -v error -y -threads 1"
 ffmpeg -v error -encoders >"$T/encoders"
 n=0
 
 # video FRAMES TAG EXT: set $o to the name of another video. If FRAMES is -,
-# ffprobe counts its frames.
+# ffmpeg counts its frames.
 video() {
 	n=$((n + 1))
 	o=$V/$(printf '%04d-%s' $n "$2").$3
@@ -46,10 +47,21 @@ muxer() {
 	m2v) echo "-f mpeg2video" ;;
 	esac
 }
-# input RATE FRAMES: print the input options. SIZE, FILTER and SOUND (an
-# encoder) add to them.
+# sources RATE FRAMES: print the inputs, of six times as many frames, because a FILTER
+# drops some. SIZE and SOUND (an encoder) add to them.
+sources() {
+	echo "$2 $1" | awk -v size="${SIZE:-64x48}" -v sound="${SOUND:-}" '{
+		split($2, r, "/")
+		seconds = $1 * (r[2] ? r[2] : 1) / r[1]
+		printf "-f lavfi -i testsrc2=s=%s:r=%s:d=%.3f", size, $2, 6 * seconds
+		if (sound != "") printf " -f lavfi -i sine=r=48000:d=%.3f", seconds }'
+}
+# input RATE FRAMES: print the inputs and the options of an output. FILTER adds to them.
 input() {
-	echo "-f lavfi -i testsrc2=s=${SIZE:-64x48}:r=$1 ${SOUND:+-f lavfi -i sine=r=48000:d=$(echo "$2 $1" | awk '{split($2, r, "/"); printf "%.3f", $1 * (r[2] ? r[2] : 1) / r[1]}')} ${FILTER:+-vf \"$FILTER\" -fps_mode vfr} -frames:v $2 ${SOUND:+-c:a $SOUND} -pix_fmt yuv420p"
+	echo "$(sources "$1" "$2") $(frames "$2")"
+}
+frames() {
+	echo "${FILTER:+-vf \"$FILTER\" -fps_mode vfr} -frames:v $1 ${SOUND:+-c:a $SOUND} -pix_fmt yuv420p"
 }
 # copies TAG RATE FRAMES 'OPTION...' EXT...: encode once, and copy into each
 # container after all are encoded.
@@ -61,13 +73,13 @@ copies() {
 	*libx26* | *' mpeg4'* | *mpeg[12]video* | *libxvid*) base=$B/$n-$tag.mov ;;
 	*) base=$B/$n-$tag.mkv ;;
 	esac
-	printf '%s\n' "$F $(input "$rate" "$frames") $options $base" >>"$T/jobs"
+	printf '%s\t%s\n' "$(sources "$rate" "$frames")" "-map 0 ${SOUND:+-map 1} $(frames "$frames") $options $base" >>"$T/encodes"
 	job=
 	for e; do
 		video "${WANT:-$frames}" "$tag" "$e"
 		job="$job -map 0 -c copy $(muxer "$e") $o"
 	done
-	printf '%s\t%s\n' "$base" "$job" >>"$T/copies"
+	printf '%s\t%s\n' "-i $base" "$job" >>"$T/copies"
 }
 # cuts TAG FROM 'OPTION...' EXT...: encode 50 frames into a file of type FROM.
 # Cut it without decoding, at several times, with -ss before and after the
@@ -296,26 +308,41 @@ once 50 index mxf "$F $L -f lavfi -i sine=d=2:r=48000 -c:v mpeg2video -bf 2 -sho
 once 36 chained ogv "$F $L -frames:v 12 -c:v libtheora -q:v 5 BASE.ogv && $F $L -f lavfi -i sine -frames:v 24 -t 1 -c:v libtheora -q:v 9 -c:a libvorbis BASE.s.ogv && cat BASE.ogv BASE.s.ogv >OUT"
 
 # A program stream of the demo: packs carry the time stamps.
-once - demo mpg "$BUILD/motions BASE 40 1 21 >/dev/null && mv BASE/train/pan_left/00192.mpg OUT"
+once - demo mpg "$BUILD/motions BASE 25 1 21 >/dev/null && mv BASE/train/pan_left/00192.mpg OUT"
 
 # ---- all of them
 
+# batches N: print commands that each do N of the lines "INPUTS TAB OUTPUTS", because
+# the start of ffmpeg takes most of the time.
+batches() {
+	awk -F'\t' -v run="$F" -v size="$1" '
+		NR % size == 1 && NR > 1 { print run from to; from = to = ""; inputs = 0 }
+		{
+			n = split($2, word, " ")
+			for (i = 1; i <= n; i++) {
+				if (word[i - 1] == "-map" && match(word[i], /^[0-9]+/))
+					word[i] = substr(word[i], 1, RLENGTH) + inputs substr(word[i], RLENGTH + 1)
+				to = to " " word[i]
+			}
+			from = from " " $1
+			inputs += gsub(/-i /, "", $1)
+		}
+		END { if (NR) print run from to }'
+}
 start=$(date +%s)
+batches 8 <"$T/encodes" >>"$T/jobs"
 xargs -P 2 -d '\n' -n 1 sh -c <"$T/jobs" 2>"$T/make.err" || :
-# One ffmpeg copies eight encoded files, because its start takes most of the
-# time.
-awk -F'\t' -v run="$F" '
-	NR % 8 == 1 && NR > 1 { print run from to; from = to = "" }
-	{ gsub(/ -map 0 /, " -map " (NR - 1) % 8 " ", $2); from = from " -i " $1; to = to $2 }
-	END { print run from to }' "$T/copies" >"$T/batches"
+batches 24 <"$T/copies" >"$T/batches"
 xargs -P 2 -d '\n' -n 1 sh -c <"$T/batches" 2>>"$T/make.err" || :
 diag "$(wc -l <"$T/want") videos made in $(($(date +%s) - start)) s by $(cat "$T/jobs" "$T/batches" | wc -l) commands"
 check_same "ffmpeg makes all videos" \
 	"" "$(while read -r name _; do [ -s "$V/$name" ] || echo "$name"; done <"$T/want")"
 [ ! -s "$T/make.err" ] || diag "$(head -5 "$T/make.err")"
 start=$(date +%s)
-awk '$2 == "-" {print $1}' "$T/want" | (cd "$V" && xargs -P 2 -I{} sh -c '
-	echo "$1 $(ffprobe -v error -select_streams v:0 -count_frames -show_entries stream=nb_read_frames -of csv=p=0 "$1" | grep -o "[0-9]*" | head -1)"' count {}) >"$T/counts"
+mkdir "$T/crc"
+awk -v v="$V" -v crc="$T/crc" '$2 == "-" { print "-i " v "/" $1 "\t-map 0:v:0 -fps_mode passthrough -f framecrc " crc "/" $1 }' "$T/want" |
+	batches 16 | xargs -P 2 -d '\n' -n 1 sh -c 2>/dev/null || :
+(cd "$T/crc" && grep -c '^[^#]' ./*) | sed 's|^\./||; s/:/ /' >"$T/counts"
 awk 'NR == FNR {n[$1] = $2; next} {print $1, $2 == "-" ? n[$1] : $2}' "$T/counts" "$T/want" | LC_ALL=C sort >"$T/right"
 diag "$(wc -l <"$T/counts") counted in $(($(date +%s) - start)) s"
 start=$(date +%s)
