@@ -294,7 +294,7 @@ def compare(name, classes, device, n, t, side, how, folder):
     x = pixels(folder, n, t, side, dtype, norm)
     if how == "trained":
         parity.report(folder, n, params, net, forward(net, x, **details), dtype == torch.float64, what, ok)
-    net.stats_given = {k: torch.tensor(dw, dtype=dtype) for k, (kind, _, dw) in params.items() if kind >= 4}
+    net.stats_given = {k: torch.tensor(w, dtype=dtype) for k, (kind, w, _) in params.items() if kind >= 4}
     tested = np.fromfile(folder + "/tested.f64").reshape(n, classes)
     limit = 1e-6 if dtype == torch.float64 else 1e-4
     with torch.no_grad():
@@ -323,7 +323,8 @@ def main():
         name, classes, device, n, t, side, how = line.split()
         folder = tempfile.mkdtemp(prefix="vt-test.", dir=shm)
         try:
-            subprocess.run([netdump, "%s/%s.net" % (nets, name), classes, device, n, t, side, folder], check=True)
+            subprocess.run([netdump, "%s/%s.net" % (nets, name), classes, device, n, t, side, folder] + ["-"] * (how == "tested"),
+                           check=True)
             compare(name, int(classes), device, int(n), int(t), int(side), how, folder)
         except subprocess.CalledProcessError as e:
             ok(False, "%s on %s" % (name, device), "netdump: exit status %d" % e.returncode)

@@ -22,7 +22,8 @@ import torch.nn.functional as F
 def load(folder):
     params = {}
     kind = "f32" if os.path.exists(folder + "/w.f32") else "f64"
-    w, dw = (np.memmap("%s/%s.%s" % (folder, name, kind), kind.replace("f", "float"), "c") for name in ("w", "dw"))
+    names = ["w", "dw" if os.path.exists("%s/dw.%s" % (folder, kind)) else "w"]
+    w, dw = (np.memmap("%s/%s.%s" % (folder, name, kind), kind.replace("f", "float"), "c") for name in names)
     for line in open(folder + "/params.tsv"):
         if line.startswith("#"):
             continue

@@ -7,11 +7,13 @@
  * losses.f64, as doubles; and w and dw in the type of the back end: .f64 from
  * ref64, else .f32.  Then the statistics of the microbatch, in dw, become the
  * running statistics, and tested.f64 has the scores of the same clips at test
- * time.  With WEIGHTS, a file as for vt-train --init that may lack biases only,
- * the program writes only test scores and does not train.
+ * time.  With WEIGHTS "-", there is no backward pass and no dw.  With other
+ * WEIGHTS, a file as for vt-train --init that may lack biases only, the program
+ * writes only test scores and does not train.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
@@ -100,7 +102,8 @@ write_params(const struct net *n, void *dw, const char *out)
 	}
 	write_file(out, "params.tsv", b.data, b.n);
 	write_elements(n, n->w, out, "w");
-	write_elements(n, dw, out, "dw");
+	if (dw != NULL)
+		write_elements(n, dw, out, "dw");
 	buffer_free(&b);
 }
 
@@ -169,10 +172,12 @@ main(int argc, char **argv)
 	double *out;
 	size_t bytes;
 	void *dw;
+	int trains, backward = argc == 8;
 
 	program_start(argv[0]);
 	if (argc != 8 && argc != 9)
 		die(2, "wanted NET CLASSES BACKEND N T SIDE OUT [WEIGHTS]");
+	trains = backward || strcmp(argv[8], "-") == 0;
 	d.n = atoi(argv[4]);
 	d.t = atoi(argv[5]);
 	d.h = d.w = atoi(argv[6]);
@@ -183,10 +188,10 @@ main(int argc, char **argv)
 	    (g = graph_read(argv[1], atoi(argv[2]))) == NULL ||
 	    (n = net_new(g, be)) == NULL ||
 	    (d.c = g->needs.stream[0].c) == 0 ||
-	    (argc == 8 && (p = net_plan(n, &d, 1)) == NULL) ||
+	    (trains && (p = net_plan(n, &d, 1)) == NULL) ||
 	    (tests = net_plan(n, &d, 0)) == NULL || net_reserve(n) != 0)
 		return 1;
-	if (argc == 8) {
+	if (trains) {
 		fill(n);
 	} else if (load(n, argv[8]) != 0) {
 		return 1;
@@ -209,15 +214,16 @@ main(int argc, char **argv)
 	write_file(argv[7], "labels.i32", label, (size_t)d.n * sizeof(*label));
 	if (p != NULL) {
 		net_forward(n, p, &f, dw);
-		plan_backward(p, NULL);
+		if (backward)
+			plan_backward(p, NULL);
 		net_scores(p, out);
 		write_file(argv[7], "scores.f64", out, (size_t)d.n *
 		    (size_t)g->head->classes * sizeof(*out));
 		losses_read(p, out);
 		write_file(argv[7], "losses.f64", out, (size_t)d.n *
 		    sizeof(*out));
-		write_params(n, dw, argv[7]);
 		keep_statistics(n, dw);
+		write_params(n, backward ? dw : NULL, argv[7]);
 	}
 	net_forward(n, tests, &f, NULL);
 	net_scores(tests, out);
