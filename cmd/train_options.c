@@ -32,6 +32,9 @@ static const struct option_row rows[] = {
 	    NULL, 0, 16384, RESUME_FACT },
 	{ 0, "fps", OPTION_TEXT, &o.set.fps, "RATE",
 	    "resample videos to RATE frames a second", NULL, 0, 0, RESUME_FACT },
+	{ 0, "cache", OPTION_TEXT, &o.set.videos.cache, "DIR",
+	    "keep the packed videos in DIR, for other runs, too",
+	    NULL, 0, 0, FREE_HOST },
 	{ 0, "on-error", OPTION_CHOICE, &o.set.videos.skip, "WHAT",
 	    "stop at a refused video, or skip it (%)", "stop|skip",
 	    0, 0, RESUME_FACT },
@@ -201,7 +204,9 @@ static const struct command command = {
 	.example = "vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
 	.rows = rows,
 	.versions = common_versions,
-	.removed = removed
+	.removed = removed,
+	.packed = ": vt-extract OPTION... VIDEO... | vt-pack -o SET, and vt-train "
+	    "--data=SET"
 };
 
 /*

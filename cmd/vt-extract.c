@@ -370,7 +370,8 @@ vt_extract_run(struct extract_job *j)
 		progress_end();
 		return result;
 	}
-	j->to = (struct extract_output){ .path = output, .report_path = report };
+	j->to = (struct extract_output){ .path = output,
+	    .fd = STDOUT_FILENO, .report_path = report };
 	if (extract_output_open(&j->to, &j->list, &j->classes, &how) != 0) {
 		progress_end();
 		return EXIT_FAILED;

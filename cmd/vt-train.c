@@ -17,11 +17,15 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "comm/cores.h"
+#include "comm/watch.h"
+#include "ingest/extract_worker.h"
 #include "net/parity/plans.h"
 #include "train/guard/replay.h"
 #include "train/loop/estimate.h"
 #include "train/loop/inputs.h"
+#include "train/loop/memory.h"
 #include "train/loop/session.h"
+#include "train/loop/videos.h"
 #include "train/run/export.h"
 #include "train/run/snapshot.h"
 #include "train/run/resume.h"
@@ -40,7 +44,7 @@ vt_train_kept_settings(struct train_options *o)
 	const char **const path[] = { &s->data, &s->val, &s->output,
 		&o->trace_samples, &s->schedule, &s->model, &s->resume,
 		&s->init, &s->flip_swap, &s->sums.table, &s->class_weight,
-		&s->videos.root };
+		&s->videos.root, &s->videos.cache };
 	enum { PATHS = sizeof(path) / sizeof(path[0]) };
 	double power;
 
@@ -83,7 +87,7 @@ vt_train_video_option(const struct train_options *o)
 	const struct { const char *name; int set; } option[] = {
 		{ "root", v->root != NULL }, { "fps", o->set.fps != NULL },
 		{ "short-side", v->short_side != unset.videos.short_side },
-		{ "on-error", v->skip },
+		{ "on-error", v->skip }, { "cache", v->cache != NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
@@ -180,17 +184,18 @@ vt_train_say_run(const struct train_options *o, const struct session *s)
 /* On rank 0: record in the run directory how the run was started. */
 static int
 vt_train_write_record(struct train_options *o, struct session *s,
-    char *const *argument)
+    const struct videos *videos, char *const *argument)
 {
 	char *settings = vt_train_kept_settings(o);
 	int status = session_record(s, settings, argument);
 
 	free(settings);
-	return status;
+	return status == 0 && videos_link(videos) != 0 ? EXIT_FAILED : status;
 }
 
 static int
-vt_train_run(struct train_options *o, struct session *s, char *const *argument)
+vt_train_run(struct train_options *o, struct session *s,
+    const struct videos *videos, char *const *argument)
 {
 	const char *trace = o->trace_samples;
 	int status = 0;
@@ -205,7 +210,7 @@ vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 	    (status = trainer_open(&s->t)) != 0)
 		return status;
 	if (s->comm->rank == 0)
-		status = vt_train_write_record(o, s, argument);
+		status = vt_train_write_record(o, s, videos, argument);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	if (s->comm->rank == 0 && o->quiet == 0)
@@ -239,12 +244,62 @@ vt_train_replay(const struct train_options *o, struct session *s)
 	return trainer_run(&s->t);
 }
 
-static void
+/*
+ * Pack the videos of the run.  First plan it with what the lists say, so that
+ * no refusal comes after hours of packing.
+ */
+static int
+vt_train_pack(struct videos *p, const struct settings *set,
+    const struct session_use *use)
+{
+	static struct session s;
+	struct comm *c = p->comm;
+	int status = session_open(&s, c, set, use);
+	double bytes = 0;
+
+	if (status == 0 && (status = memory_fits(&s.t)) == 0)
+		bytes = snapshot_space(&s.t.optim.slots, set->output,
+		    (int)set->keep, s.t.val != NULL && s.t.best != BEST_NONE);
+	session_close(&s);
+	watch_stop_ends(c->watch, 0);
+	if ((status = comm_agree(c, status)) != 0)
+		return status;
+	comm_unhold(c);
+	status = videos_run(p, bytes);
+	comm_hold(c);
+	return status;
+}
+
+/*
+ * Let the run train on the sets of its videos.  Pack them if they do not exist;
+ * ${write} 0: plan with what the lists say instead.
+ */
+static int
+vt_train_open_videos(struct videos *p, struct settings *set,
+    struct session_use *use, int write)
+{
+	int status;
+
+	for (int i = 0; i < 2; i++)
+		use->plan[i] = p->of[i].plan;
+	if (videos_due(p) && write) {
+		if ((status = vt_train_pack(p, set, use)) != 0)
+			return status;
+		use->plan[0] = use->plan[1] = NULL;
+	}
+	status = videos_use(p, set);
+	use->skipped = p->skipped;
+	return status;
+}
+
+static int
 vt_train_print_plan(const struct train_options *o, const struct session *s,
-    struct estimate *e)
+    struct estimate *e, const struct videos *videos)
 {
 	trainer_print_plan(&s->t, stdout);
 	inputs_print_classes(s, stdout);
+	if (videos_print(videos, stdout) != 0)
+		return -1;
 	if (e->steps > 0)
 		estimate_print(&s->t, e, stdout);
 	else if (o->time)
@@ -257,6 +312,7 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 		snapshot_check_space(&s->t.optim.slots, o->set.output,
 		    (int)o->set.keep, o->set.val != NULL &&
 		    s->t.best != BEST_NONE, stdout);
+	return 0;
 }
 
 int
@@ -264,6 +320,7 @@ main(int argc, char **argv)
 {
 	static struct session s;	/* a handler of exit(3) uses it */
 	static struct replay again;
+	struct videos videos = { .comm = NULL };
 	struct train_options *o;
 	struct settings set;
 	struct session_use use = { 0 };
@@ -275,6 +332,8 @@ main(int argc, char **argv)
 	/* Copy the command line before getopt permutes it. */
 	memcpy(arguments, argv, (size_t)argc * sizeof(*arguments));
 	program_start(argv[0]);
+	if (argc == 3 && strcmp(argv[1], EXTRACT_WORKER) == 0)
+		extract_worker_run(argv[2]);
 	o = train_options_read(&argc, &argv);
 	if (o->uses_run) {
 		free(arguments);
@@ -304,6 +363,12 @@ main(int argc, char **argv)
 		progress_start(comm->rank == 0 && o->quiet == 0 ?
 		    (enum progress_mode)o->progress : PROGRESS_NEVER);
 	if (status == 0)
+		status = videos_open(&videos, comm, &set, o->replay != NULL ?
+		    o->replay : set.output, o->replay != NULL);
+	if (status == 0)
+		status = vt_train_open_videos(&videos, &set, &use,
+		    !o->dry_run && !o->parity && o->replay == NULL);
+	if (status == 0)
 		status = session_open(&s, comm, &set, &use);
 	comm_unhold(comm);
 	if (status == 0 && o->dry_run)
@@ -315,14 +380,16 @@ main(int argc, char **argv)
 		status = comm_agree(comm, estimate_measure(&s.t, own, &time) ?
 		    EXIT_FAILED : 0);
 	if (status == 0 && o->dry_run && comm->rank == 0)
-		vt_train_print_plan(o, &s, &time);
+		status = vt_train_print_plan(o, &s, &time, &videos) != 0 ?
+		    EXIT_FAILED : 0;
 	if (o->parity && status == 0)
 		status = comm_agree(comm, comm->rank == 0 ?
 		    parity_plans(s.t.net, s.t.state.seed, stdout) : 0);
 	if (status == 0 && !o->dry_run && !o->parity)
 		status = o->replay != NULL ? vt_train_replay(o, &s) :
-		    session_end(&s, vt_train_run(o, &s, arguments));
+		    session_end(&s, vt_train_run(o, &s, &videos, arguments));
 	session_close(&s);
+	videos_close(&videos);
 	comm_close(comm);
 	replay_close(&again);
 	if ((o->dry_run || o->parity || o->replay != NULL) &&

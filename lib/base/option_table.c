@@ -129,8 +129,9 @@ const char *
 option_hint(const struct option_table *t, const char *name,
     const char *dashes)
 {
-	static char text[200];
+	static char text[300];
 	const char *near = option_table_nearest(t, name);
+	const char *packed = t->command->packed;
 	struct buffer others = { 0 };
 	int size;
 
@@ -140,7 +141,9 @@ option_hint(const struct option_table *t, const char *name,
 		option_table_ask_others(name, &others);
 	/* A name of another command is a better hint than a similar name. */
 	if (others.n > 0)
-		snprintf(text, sizeof(text), " (an option of %s)", others.data);
+		snprintf(text, sizeof(text), " (an option of %s%s)",
+		    others.data, packed != NULL && strstr(others.data,
+		    "vt-extract") != NULL ? packed : "");
 	else if (near != NULL)
 		snprintf(text, sizeof(text), " (similar: %s%s)", dashes, near);
 	buffer_free(&others);

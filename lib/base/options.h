@@ -96,6 +96,8 @@ struct command {
 				 * the last word repeats; NULL: none */
 	const struct option_removed *removed;	/* ends with a NULL name;
 						 * NULL: none */
+	const char *packed;	/* how options of vt-extract reach the command,
+				 * for a hint; NULL: they do not */
 	const char *modes;	/* names of OPTION_MODE(0), OPTION_MODE(1)
 				 * ..., "step|loader"; NULL: no modes */
 	int (*mode)(int n, char *const *operand);	/* return the mode that

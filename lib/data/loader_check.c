@@ -29,8 +29,10 @@ loader_check_offer(const struct input_spec *needs, const char *network,
 		    " of 3" : "", rgb && flow ? ", and " : "",
 		    flow ? STREAM_FLOW : rgb ? "" : "neither " STREAM_DEFAULT
 		    " nor " STREAM_FLOW, strcmp(s->name, STREAM_FLOW) == 0 ?
-		    ": vt-extract --flow=tvl1 stores flow" : flow && !rgb ?
-		    ": vt-extract --flow=tvl1 --rgb stores both" : "");
+		    ": vt-extract --flow=tvl1 VIDEO... | vt-pack -o SET "
+		    "stores flow, and --data=SET reads it" : flow && !rgb ?
+		    ": vt-extract --flow=tvl1 --rgb VIDEO... | vt-pack -o SET "
+		    "stores both, and --data=SET reads them" : "");
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -350,7 +351,9 @@ extract_decide(struct extract_work *w)
 {
 	struct extraction *x = w->x;
 	const struct video_account *a = &x->account;
-	const char *command = w->o->command != NULL ? w->o->command : "";
+	/* vt-train has no such options. */
+	const char *command = strcmp(program_name(), "vt-train") == 0 ?
+	    "vt-extract " : "";
 
 	x->kept = 1;
 	if (x->damage > 0) {

@@ -49,9 +49,6 @@ struct extract_options {
 					 * as damage */
 	struct spool_budget *memory;	/* budget for encoded frames in
 					 * memory */
-	const char *command;		/* whose options messages name, as
-					 * "vt-extract "; NULL: this command's
-					 */
 	int (*stopped)(void);		/* polled between frames; 1: give up;
 					 * NULL: never */
 

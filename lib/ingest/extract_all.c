@@ -216,9 +216,10 @@ extract_all_finish(struct extract_all_state *s, int i, struct extraction *x)
 	int refused = !x->kept && (!r->skip || x->lost);
 
 	/* Messages about videos that a signal cut short would mislead. */
-	if (stop_signal() != 0)
+	if (stop_signal() != 0 || (r->ended != NULL && *r->ended))
 		return -1;
-	extract_all_say_message(r, i, x);
+	if (r->verbose >= 0)
+		extract_all_say_message(r, i, x);
 	if (r->compare != NULL)
 		compare_add(r->compare, (size_t)i, x);
 	if ((x->kept && extract_all_write_sample(r, i, x) != 0) ||
@@ -260,7 +261,8 @@ extract_all(struct extract_run *r)
 	stopping = 0;
 	s.how.stopped = extract_all_is_stopping;
 	r->sum = (struct report_totals){ .videos = (int64_t)r->list->n };
-	if (b->cpu > 0 || b->wall > 0 || b->memory > 0)
+	at_once = at_once > 0 ? at_once : 1;
+	if (r->workers || b->cpu > 0 || b->wall > 0 || b->memory > 0)
 		s.pool = extract_pool_new(&s.how, b, r->threads,
 		    r->threads / at_once);
 	s.window = WINDOW * (size_t)r->threads;

@@ -4,6 +4,7 @@
 /* Extract all videos of a list to one stream, in list order. */
 
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "base/file.h"
 #include "ingest/compare.h"
@@ -28,14 +29,19 @@ struct extract_run {
 	int threads;			/* videos decoded at once */
 	int skip;			/* 1: continue after a refused video */
 	int verbose;			/* 1: a note per video; 2: with
-					 * timings */
+					 * timings; -1: no messages about
+					 * videos */
 	struct stream_writer *stream;
 	struct commit *report;		/* report file; NULL: no report */
 	volatile sig_atomic_t *progress_requested;	/* set by a signal
 							 * handler: print the
 							 * progress; NULL:
 							 * never */
-	struct extract_budget budget;	/* all 0: decode in this process */
+	struct extract_budget budget;	/* of a worker process */
+	int workers;			/* 1: decode in worker processes; 0:
+					 * only if ${budget} has a limit */
+	const atomic_int *ended;	/* set by another thread: end without a
+					 * message; NULL: never */
 	struct compare *compare;	/* records all results; NULL: none */
 	/* finished(of, i, x): called in list order with the result of row ${i},
 	 * after it was written; NULL: never */
@@ -52,7 +58,7 @@ struct extract_run {
  * not depend on the number of threads.
  * Return 0 when all videos are stored, or skipped if r->skip is set.  Return -1
  * after a message if a video is refused without r->skip, or if the stream or
- * report cannot be written.  Return -1 if a signal arrived.
+ * report cannot be written.  Return -1 if a signal arrived or r->ended is set.
  */
 int extract_all(struct extract_run *r);
 

@@ -33,8 +33,7 @@ struct extract_pool;
  * Return a pool of ${threads} workers that extract as ${o} says, each with
  * ${flow_threads} threads for optical flow.  They are started when they are
  * needed.  ${o} and ${b} must not change; o->stopped is polled in the caller's
- * process, and o->command and o->need must be NULL.  extract_pool_free frees
- * it.
+ * process, and o->need must be NULL.  extract_pool_free frees it.
  */
 struct extract_pool *extract_pool_new(const struct extract_options *o,
     const struct extract_budget *b, int threads, int flow_threads);

@@ -69,7 +69,7 @@ extract_output_open(struct extract_output *o, const struct list *l,
 	}
 	tool = xprintf("vt-extract %s", version_text);
 	o->stream = stream_open(o->path != NULL ? commit_fd(o->out) :
-	    STDOUT_FILENO, o->path != NULL ? o->path : "stdout", tool);
+	    o->fd, o->path != NULL ? o->path : "stdout", tool);
 	free(tool);
 	text = extract_settings(how);
 	if (classes->n == 0)

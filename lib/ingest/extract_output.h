@@ -16,8 +16,8 @@
 #include "shard/stream.h"
 
 struct extract_output {
-	const char *path;		/* of the stream; NULL: standard
-					 * output */
+	const char *path;		/* of the stream; NULL: ${fd} */
+	int fd;
 	const char *report_path;	/* NULL: no report */
 	struct stream_writer *stream;
 	struct commit *out, *report;

@@ -296,6 +296,12 @@ dataset_extract(const struct dataset *d)
 	return found;
 }
 
+int
+dataset_has_frames(const struct dataset *d)
+{
+	return d->content.sample == NULL;
+}
+
 const struct stream_list *
 dataset_streams(const struct dataset *d)
 {
@@ -342,7 +348,7 @@ dataset_sample(const struct dataset *d, uint32_t i)
 	struct sample m;
 	size_t k;
 
-	if (d->content.read != NULL)
+	if (d->content.sample != NULL)
 		return d->content.sample[i];
 	k = dataset_shard_of(d, i);
 	s = files_shard(d->files, k);

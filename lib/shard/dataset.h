@@ -42,10 +42,7 @@ struct frame_read {
 					 * (dataset_frames_workspace) */
 };
 
-/*
- * Samples that are not in shards, such as videos that are decoded when a clip
- * needs them.  The dataset reads them by callbacks, from any thread.
- */
+/* Samples without frames, to plan with. */
 struct dataset_content {
 	const char *path;		/* for messages */
 	const struct sample *sample;	/* [samples] with all fields of an
@@ -55,9 +52,6 @@ struct dataset_content {
 	const struct stream_list *streams;
 	const char *extract;		/* JSON, as of dataset_extract */
 	struct hash128 id;
-	/* As dataset_frames_read with stream 0. */
-	int (*read)(void *of, uint32_t i, const struct frame_read *r,
-	    struct error *why);
 	void (*free)(void *of);		/* called by dataset_free */
 	void *of;
 };
@@ -108,6 +102,10 @@ uint64_t dataset_class_hash(const struct dataset *d);
  * wrote, or NULL if unknown.  The caller frees it.
  */
 char *dataset_extract(const struct dataset *d);
+
+/* dataset_has_frames(d): Return 1 if frames can be read, 0 if ${d} is for plans
+ * (dataset_of). */
+int dataset_has_frames(const struct dataset *d);
 
 /* dataset_streams(d): Return the streams of every sample, owned by ${d}. */
 const struct stream_list *dataset_streams(const struct dataset *d);

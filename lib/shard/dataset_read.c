@@ -144,9 +144,8 @@ dataset_frames_workspace(const struct dataset *d, int n, int frames)
 	    (size_t)dataset_streams(d)->n * sizeof(struct shard_record);
 }
 
-/* dataset_frames_read from a shard. */
-static int
-dataset_read_shard(const struct dataset *d, uint32_t i, int stream,
+int
+dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const struct frame_read *r, struct error *why)
 {
 	size_t k = dataset_shard_of(d, i), total = 0, *at = r->at;
@@ -200,14 +199,6 @@ out:
 }
 
 int
-dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
-    const struct frame_read *r, struct error *why)
-{
-	return d->content.read != NULL ? d->content.read(d->content.of, i, r,
-	    why) : dataset_read_shard(d, i, stream, r, why);
-}
-
-int
 dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 {
 	size_t k = dataset_shard_of(d, i);
@@ -230,10 +221,6 @@ dataset_source(const struct dataset *d, uint32_t i, char **to)
 	struct buffer b = { 0 };
 	int result;
 
-	if (d->content.read != NULL) {
-		*to = xstrdup(m.source != NULL ? m.source : m.key);
-		return 0;
-	}
 	*to = NULL;
 	result = dataset_json_read(d, i, &b);
 	if (result == 0 && (*to = sample_source_read(m.key, b.data, b.n)) ==

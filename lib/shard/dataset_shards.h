@@ -21,8 +21,8 @@ struct dataset {
 					 * sample has a set */
 	int has_sets;			/* of labels */
 	int max_frames, max_w, max_h;	/* over all samples */
-	struct dataset_content content;	/* of dataset_of; read NULL: the samples
-					 * are in shards */
+	struct dataset_content content;	/* of dataset_of; sample NULL: the
+					 * samples are in shards */
 };
 
 /* dataset_shard_of(d, i): Return the number of the shard with sample ${i}. */

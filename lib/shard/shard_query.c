@@ -160,14 +160,17 @@ shard_query_cat(const struct shard_query *l, const char *key, int64_t frame,
 	return shard_query_each(l, shard_query_cat_shard, &w);
 }
 
-struct shard_query_ends { int zero; FILE *f; };
+struct shard_query_samples {
+	int (*each)(const struct sample *s, void *arg);
+	void *arg;
+};
 
-/* The path of the video is in KEY.json only, so read it for each sample. */
+/* The index lacks the path of the video, so read KEY.json of each sample. */
 static int
-shard_query_sources_of(const struct shard *s, const struct class_list *names,
+shard_query_samples_of(const struct shard *s, const struct class_list *names,
     void *arg)
 {
-	const struct shard_query_ends *o = arg;
+	const struct shard_query_samples *o = arg;
 	int result = 0;
 
 	(void)names;
@@ -177,31 +180,19 @@ shard_query_sources_of(const struct shard *s, const struct class_list *names,
 
 		if (m == NULL)
 			break;
-		/* A path with a newline would read as two paths. */
-		if (!o->zero && strchr(m->source, '\n') != NULL)
-			result = fail("%s: %s holds a newline (-0 prints it)",
-			    key, Q(m->source));
-		else
-			fprintf(o->f, "%s%c", m->source, o->zero ? '\0' : '\n');
+		result = o->each(m, o->arg);
 		sample_free(m);
 	}
 	return result;
 }
 
-/* As shard_query_done, for the shards of ${l}. */
-static int
-shard_query_sources(const struct shard_query *l, int zero, FILE *f)
-{
-	struct shard_query_ends o = { zero, f };
-
-	return shard_query_each(l, shard_query_sources_of, &o);
-}
-
 /* Without a manifest, the journal lists the finished shards.  Their names
  * follow from the prefix in its settings. */
 int
-shard_query_done(const char *dir, int zero, FILE *f)
+shard_query_samples(const char *dir, int (*each)(const struct sample *s,
+    void *arg), void *arg)
 {
+	struct shard_query_samples o = { each, arg };
 	struct journal *j;
 	struct json *settings;
 	const char *name;
@@ -209,8 +200,8 @@ shard_query_done(const char *dir, int zero, FILE *f)
 	int bad = 0, result;
 
 	if (manifest_exists(dir))
-		return shard_query_sources(&(struct shard_query){ .dir = dir },
-		    zero, f);
+		return shard_query_each(&(struct shard_query){ .dir = dir },
+		    shard_query_samples_of, &o);
 	if ((j = journal_read(dir, &bad)) == NULL)
 		return bad ? -1 : 0;		/* nothing is done */
 	settings = json_parse("the settings", j->settings, strlen(j->settings));
@@ -218,12 +209,35 @@ shard_query_done(const char *dir, int zero, FILE *f)
 	path = xcalloc(j->shards, sizeof(*path));
 	for (size_t k = 0; k < j->shards; k++)
 		path[k] = xprintf("%s/%s-%06zu.tar", dir, name ? name : "", k);
-	result = shard_query_sources(&(struct shard_query){ NULL,
-		(const char *const *)path, j->shards }, zero, f);
+	result = shard_query_each(&(struct shard_query){ NULL,
+		(const char *const *)path, j->shards }, shard_query_samples_of,
+	    &o);
 	for (size_t k = 0; k < j->shards; k++)
 		free(path[k]);
 	free(path);
 	json_free(settings);
 	journal_free(j);
 	return result;
+}
+
+struct shard_query_ends { int zero; FILE *f; };
+
+static int
+shard_query_print_source(const struct sample *s, void *arg)
+{
+	const struct shard_query_ends *o = arg;
+
+	/* A path with a newline would read as two paths. */
+	if (!o->zero && strchr(s->source, '\n') != NULL)
+		return fail("%s: %s holds a newline (-0 prints it)", s->key,
+		    Q(s->source));
+	fprintf(o->f, "%s%c", s->source, o->zero ? '\0' : '\n');
+	return 0;
+}
+
+int
+shard_query_done(const char *dir, int zero, FILE *f)
+{
+	return shard_query_samples(dir, shard_query_print_source,
+	    &(struct shard_query_ends){ zero, f });
 }

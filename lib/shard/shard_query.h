@@ -44,11 +44,17 @@ int shard_query_cat(const struct shard_query *l, const char *key, int64_t frame,
     FILE *f);
 
 /*
+ * shard_query_samples(dir, each, arg):
+ * Call ${each} for every sample of the set in ${dir}, or of its finished shards
+ * if packing was not finished; never if there is neither.  Stop at the first
+ * result that is not 0, and return it.
+ *
  * shard_query_done(dir, zero, f):
- * Print the path of each sample's video of the set in ${dir}, or of its
- * finished shards if packing was not finished, followed by a newline, or by
- * '\0' if ${zero} is 1.  Print nothing if there is neither.
+ * Print the path of the video of each of these samples, followed by a newline,
+ * or by '\0' if ${zero} is 1.
  */
+int shard_query_samples(const char *dir, int (*each)(const struct sample *s,
+    void *arg), void *arg);
 int shard_query_done(const char *dir, int zero, FILE *f);
 
 #endif

@@ -63,8 +63,7 @@
 	X(OUTPUT, NULL) \
 	X(DRY_RUN, NULL) \
 	X(TIME, NULL) \
-	X(PARITY, "parity") \
-	X(UNPACKED, "unpacked input")
+	X(PARITY, "parity")
 
 #define MODE_ENUM(name, text) MODE_##name,
 enum mode { MODE_LIST(MODE_ENUM) MODES };

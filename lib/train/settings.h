@@ -13,9 +13,9 @@
  */
 #include <stdint.h>
 
+#include "base/number.h"
 #include "base/options.h"
 #include "train/loop/precise.h"
-#include "train/loop/videos.h"
 #include "train/loop/views.h"
 #include "train/modes.h"
 #include "train/optim/optimizer.h"
@@ -37,6 +37,18 @@ enum { CHOOSE_AUTO, CHOOSE_RULE, CHOOSE_FASTEST };
  * unchanged in each learner.
  */
 enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
+
+/* Options for videos, which are packed (train/loop/videos.h). */
+struct video_settings {
+	const char *root;		/* NULL: the current directory */
+	struct fraction fps;		/* 0/0: every frame */
+	int64_t short_side;
+	int skip;			/* --on-error=skip */
+	const char *cache;		/* directory of the sets; NULL: the
+					 * run's */
+	const char *given;		/* the first such option, which packed
+					 * sets do not take; NULL: none */
+};
 
 /* Settings of K-step averaging (train/learn/learners.h); see vt-train(1). */
 struct learner_settings {

@@ -116,7 +116,7 @@ sed 's/^input .*/input x stream=flow out=10 mean=0.5 std=0.25/' "$T/plain.net" >
 sed 's/^loss .*/loss main in=scores target=verb/' "$T/said.net" >"$T/verb.net"
 check_exit "a network that reads flow ends with 2" 2 train flow no -q
 check_says "a network that reads flow: the message shows the wanted stream and the available ones" \
-	'flow reads the stream flow of 10 channels, which .*train does not have \(it has rgb of 3\): vt-extract --flow=tvl1 stores flow$'
+	'flow reads the stream flow of 10 channels, which .*train does not have \(it has rgb of 3\): vt-extract --flow=tvl1 VIDEO... . vt-pack -o SET stores flow, and --data=SET reads it$'
 check_same "a network that reads flow: the message is one line" 1 "$(wc -l <"$T/err")"
 check_exit "a network that reads flow and rgb ends with 2" 2 train two no
 check_says "a network that reads flow and rgb: the message names the missing stream of two" \

@@ -17,17 +17,6 @@ printf '#ranks\thosts\texchange\tbytes\talgorithm\tus\n2\t1\tfp32\t1024\tring\t9
 cp -r "$T/whole" "$T/damaged"
 damage_frames "$T/damaged"
 
-# The frames of the same samples in folders of their classes, i mod 8.
-mkdir "$T/frames"
-for shard in "$T"/whole/*.tar; do tar xf "$shard" -C "$T/frames"; done
-i=0
-for json in "$T"/frames/*.json; do
-	key=${json##*/} class=$(sed -n "$((i % 8 + 1))p" "$T/whole/classes.txt") i=$((i + 1))
-	key=${key%.json}
-	mkdir -p "$T/videos/$class/$key"
-	mv "$T/frames/$key".*.jpg "$T/videos/$class/$key"
-done
-
 # ---- the options of a mode ----
 
 options_of() {
@@ -80,7 +69,7 @@ options_of() {
 modes="FAST ALLREDUCE ALLREDUCE_TABLE COMM_16 SHARDED FP64 LEARNERS ONE_LEARNER LEARNER_SETTING
 	NOISE GROWTH GROWTH_SETTING NESTEROV TRUST_RATIO TRUST_CLIP CLIP_GRAD CLIP_VALUE DYNAMIC_SCALE EMA
 	USE_EMA AGGREGATED_BN PRECISE_BN MIXING BALANCE CLASS_WEIGHT FOCAL FOCAL_GAMMA FLIP_SWAP NO_FLIP AUDIT ON_NAN ON_CORRUPT AUTOTUNE INIT INIT_PARTIAL
-	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY UNPACKED"
+	RESUME REPLAY REPLAY_STEPS OUTPUT DRY_RUN TIME PARITY"
 if have_mpi; then modes="$modes RANKS SYNC_BN"; else skip "pairs with several ranks" "no MPI"; fi
 
 # has MODE: succeed if the set $set contains MODE.
@@ -100,7 +89,6 @@ train() {
 	! has RANKS || np=2
 	! has SYNC_BN || schedule=shared
 	! has ON_CORRUPT || data=damaged
-	! has UNPACKED || data=videos
 	on_ranks vt-train -i "$T/$data" --val "$T/val" -m "$T/net.net" --schedule "$T/$schedule.tsv" --device ref -j 1 \
 		--loader-threads 1 --log-every 1 --save-steps 1 --keep 9 --precise-bn off "$@"
 }
@@ -160,7 +148,6 @@ while IFS=$(printf '\t') read -r set message; do
 	got=0
 	# Options are checked before the ranks connect, so one rank is enough.
 	out="-o $T/no" data=whole
-	! has UNPACKED || data=videos
 	! has REPLAY || out=
 	# shellcheck disable=SC2046,SC2086
 	vt-train -i "$T/$data" -m "$T/net.net" --schedule "$T/groups.tsv" --device ref $out $(options) 2>"$T/err" || got=$?

@@ -1,7 +1,8 @@
 #!/bin/sh
-# vt-train on videos that are not packed: the weights of the packed set, for
-# every number of ranks and threads and after kills. Damaged videos are refused
-# or skipped, and a changed file refuses to resume.
+# vt-train on videos that are not packed: it packs them, and has the weights and
+# the identity of a set packed by hand, for every number of ranks and threads and
+# after kills. Damaged videos are refused or skipped, and a changed file refuses to
+# resume.
 # tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
@@ -21,7 +22,7 @@ for class in left right; do
 done
 vt-extract -q --label-from=dir --root="$V" "$V"/*/* | vt-pack -q -o "$T/packed" >"$T/out" || skip_all "vt-extract fails"
 small_net 8 >"$T/net.net"
-vt-schedule --batch=4 --frames=3 --crop=24 --bn-size=2 --lr=0.1 --epochs=4 -o "$T/s.tsv" || skip_all "no schedule"
+vt-schedule --batch=4 --frames=3 --crop=24 --bn-size=1 --lr=0.1 --epochs=4 -o "$T/s.tsv" || skip_all "no schedule"
 
 # train DATA DIR [OPTION]...: make a run of six steps.
 train() {
@@ -50,12 +51,15 @@ check "the clips are those of the packed set" cmp "$T/packed.trace" "$T/folder.t
 check_same "the classes are those of the packed set" "$(cat "$T/packed/classes.txt")" "$(cat "$T/folder/classes.txt")"
 check_same "the validation is that of the packed set" "$(jq -c 'select(.type == "validation").loss' "$T/packed-run/log.jsonl")" \
 	"$(jq -c 'select(.type == "validation").loss' "$T/folder/log.jsonl")"
-check "the log has the time that packing saves" \
-	jq -se '[.[] | select(.type == "start")][0].unpacked_s > 0' "$T/folder/log.jsonl"
-vt-train -n -i "$V" -m "$T/net.net" --schedule "$T/s.tsv" --device ref >/dev/null 2>"$T/err"
-check_says "a note says what packing saves" \
-	'v: 6 videos, decoded for each clip: [0-9.]* ms each, .* of one core in each epoch; packing them .* saves that'
-
+identity() {
+	jq -r 'select(.type == "start").dataset_id' "$T/$1/log.jsonl" | uniq
+}
+check_same "the identity is that of the packed set" "$(identity packed-run)" "$(identity folder)"
+check "the packed set is verified" vt-pack -q --verify -i "$T/folder/data"
+check_exit "a dry run" 0 vt-train -n -i "$V" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -o "$T/none"
+check "it says what packing takes" grep -Eq '^# packing +6 videos of --data: about .* on [0-9]+ core' "$T/out"
+check "it has the samples of the list" grep -Eq '^# data +6 samples' "$T/out"
+check "it writes nothing" test ! -e "$T/none"
 check_says "a note counts the files that are not data" 'v: skipped 6 names of no data: '
 rm -r "$V/__MACOSX" "$V/left/Thumbs.db" "$V/left/._v1.mp4" "$V/right/notes.txt" "$V/desktop.ini" "$V/.DS_Store"
 
@@ -69,10 +73,23 @@ same "3 threads" threads
 if [ $mpi = yes ]; then
 	np=2
 	check "a run on 2 ranks" train "$V" ranks
-	np=1
 	same "2 ranks" ranks
+	np=3
+	check "a run on 3 ranks" train "$V" ranks3 --val "$V"
+	same "3 ranks" ranks3
+	check_same "3 ranks: the identity" "$(identity packed-run)" "$(identity ranks3)"
+	np=1
+	# A directory that a host does not see.
+	mkdir "$T/host0" "$T/host1"
+	elsewhere() {
+		set -- vt-train -i "$V" -m "$T/net.net" --schedule "$T/s.tsv" -o here --device ref -j 1 --precise-bn off
+		mpirun -np 1 -wdir "$T/host0" "$@" : -np 1 -wdir "$T/host1" "$@"
+	}
+	check_exit "a run whose directory a rank does not see" 2 elsewhere
+	check_says "the message names the two ways out" \
+		'here: host .* does not see .*wanted --cache=DIR .* or a packed set: vt-extract VIDEO\.\.\. \| vt-pack -o SET'
 else
-	skip "2 ranks" "no MPI"
+	skip "2 and 3 ranks" "no MPI"
 fi
 check "a replay" vt-train -q --replay "$T/folder"
 
@@ -91,6 +108,26 @@ done
 check "a run on folders of frames" train "$T/frames" frames-run
 same "folders of frames" frames-run
 
+# ---- sets that exist ----
+
+: >"$T/folder/data/mark"
+rm -f "$T/folder"/*.safetensors "$T/folder/latest"
+check_exit "a start without checkpoints" 0 train "$V" folder
+check "the set is not packed again" test -e "$T/folder/data/mark"
+same "a set that was there" folder
+check_exit "two runs with a cache" 0 train "$V" cached1 --cache "$T/cache"
+train "$V" cached2 --cache "$T/cache" >/dev/null 2>&1 &
+check "at the same time" train "$V" cached3 --cache "$T/cache"
+wait
+check_same "the cache has one set" 1 "$(find "$T/cache" -name manifest.json | wc -l)"
+same "a set of a cache" cached2
+same "a set of a cache at the same time" cached3
+cp -r "$V" "$T/gone"
+check "a run on videos" train "$T/gone" gone-run
+rm -r "$T/gone" "$T/gone-run"/*.safetensors "$T/gone-run/latest"
+check "a start when they are gone" train "$T/gone" gone-run
+same "videos that are gone" gone-run
+
 # ---- kills, stops and changed files ----
 
 killed_often 3 train "$V" killed --save-steps 1
@@ -106,7 +143,7 @@ check_exit "a changed file refuses to resume" 2 train "$T/other" changed
 check_says "the message names the file and both hashes" \
 	'/other/left/v2.mp4: changed since the run began: XXH3-64 [0-9a-f]{16} .was [0-9a-f]{16}.: --override=data verifies it again$'
 check_same "it is one line" 1 "$(wc -l <"$T/err")"
-mkdir "$T/young" && cp "$T/changed/data.tsv" "$T/young"
+mkdir "$T/young" && cp -r "$T/changed/data" "$T/young"
 check "a run that ended before its first checkpoint begins with the changed file" train "$T/other" young
 check_exit "--override=data resumes with the changed file" 0 train "$T/other" changed --override=data
 rm -r "$T/changed"
@@ -122,10 +159,10 @@ cp -r "$V" "$T/damaged"
 head -c 3000 "$V/left/v1.mp4" >"$T/damaged/left/v1.mp4"
 check_exit "a damaged video is refused" 1 train "$T/damaged" no
 check_says "the message names it" 'damaged/left/v1.mp4: '
-check "no run is made" test ! -e "$T/no"
+check "no checkpoint is made" test -z "$(find "$T/no" -name '*.safetensors')"
 ffmpeg -v error -nostdin -i "$V/left/v1.mp4" -c copy "$T/whole.avi" </dev/null
 head -c $(($(wc -c <"$T/whole.avi") * 9 / 10)) "$T/whole.avi" >"$T/cut.avi"
-printf 'path,label\ncut.avi,0\n' >"$T/cut.csv"
+printf 'path,label\ncut.avi,0\nwhole.avi,1\n' >"$T/cut.csv"
 check_exit "a truncated video is refused" 1 train "$T/cut.csv" no --root="$T"
 check_says "the message names an option of the right command" 'cut.avi: truncated: .*; vt-extract --allow-truncated keeps them'
 echo "not a video" >"$T/damaged/left/notes.mp4"

@@ -68,7 +68,8 @@ offers(const struct dataset *d)
 	refused(d, "input x out=3\n" REST "loss l in=s kind=sigmoid\n", NULL);
 	refused(d, "input x out=10 stream=flow\n" REST, "t reads the stream flow "
 	    "of 10 channels, which set does not have (it has rgb of 3): "
-	    "vt-extract --flow=tvl1 stores flow");
+	    "vt-extract --flow=tvl1 VIDEO... | vt-pack -o SET stores flow, and "
+	    "--data=SET reads it");
 	refused(d, "input x out=15 stream=rgbdiff\n" REST, NULL);
 	refused(d, "input x out=1\n" REST, "t reads the stream rgb of 1 channel, "
 	    "which set does not have (it has rgb of 3)");

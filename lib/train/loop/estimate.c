@@ -139,7 +139,8 @@ estimate_rig_drain(struct loader *l)
 	    (double)s.clips : 0;
 }
 
-/* Return the thread seconds to load a clip of ${c}, or -1. */
+/* Return the thread seconds to load a clip of ${c}, 0 if its dataset has no
+ * frames yet, or -1 after a message. */
 static double
 estimate_rig_load(const struct estimate_rig *r, const struct planned_cell *c)
 {
@@ -148,6 +149,8 @@ estimate_rig_load(const struct estimate_rig *r, const struct planned_cell *c)
 	struct view_options v = t->viewing;
 	uint32_t wanted = TIMED * (uint32_t)v.n, n;
 
+	if (!dataset_has_frames(c->kind == PLANNED_VIEWS ? t->val : t->train))
+		return 0;
 	if (c->kind == PLANNED_VIEWS) {
 		n = dataset_samples(t->val);
 		return estimate_rig_drain(loader_views(t->val, 0,

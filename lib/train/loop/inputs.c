@@ -86,6 +86,14 @@ inputs_check_strides(const struct session *s)
 	return 0;
 }
 
+/* Return 1 if the run cannot begin with these datasets: its warnings come with
+ * those that it trains on. */
+static int
+inputs_are_plans(const struct session *s)
+{
+	return s->use.plan[0] != NULL || s->use.plan[1] != NULL;
+}
+
 static int
 inputs_open_schedule(struct session *s)
 {
@@ -105,7 +113,7 @@ inputs_open_schedule(struct session *s)
 		    "is for schedules without)", s->t.schedule->path);
 	if (s->t.schedule == NULL || inputs_check_strides(s) != 0)
 		return -1;
-	if (s->comm->rank == 0)
+	if (s->comm->rank == 0 && !inputs_are_plans(s))
 		schedule_advise(s->t.schedule);
 	return 0;
 }
@@ -159,49 +167,6 @@ inputs_compare_classes(const struct session *s)
 	return bad;
 }
 
-/* Return 1 if the run has a checkpoint that videos must fit.  Rank 0 knows. */
-static int
-inputs_has_checkpoint(const struct session *s)
-{
-	uint64_t *steps;
-	int n;
-
-	if (s->t.o.output == NULL || s->comm->rank != 0)
-		return 1;
-	n = rundir_checkpoints(s->t.o.output, "", &steps);
-	free(steps);
-	return n != 0;
-}
-
-/* Open videos as set ${which}: 0 for training, 1 for validation. */
-static int
-inputs_open_videos(struct session *s, const char *path, int which)
-{
-	static const char *const name[2] = { VIDEOS_DATA, VIDEOS_VAL };
-	struct videos v = { .path = path, .set = &s->t.o.videos,
-		.threads = (int)s->t.o.threads,
-		.classes = which == 1 ? dataset_class_list(s->t.train) : NULL,
-		.whose = s->t.o.data };
-	char *table = s->t.o.output != NULL ? path_join(s->t.o.output,
-	    name[which]) : NULL;
-	int status;
-
-	for (size_t i = 0; i < s->t.o.override.n; i++)
-		v.accept |= strcmp(s->t.o.override.item[i], "data") == 0;
-	/* Validation data are free to change, and so are those of a run that
-	 * ended before its first checkpoint. */
-	v.accept |= which == 1 || !inputs_has_checkpoint(s);
-	v.table = table;
-	status = videos_open(&v, s->comm);
-	*(which == 0 ? &s->t.train : &s->t.val) = v.data;
-	s->facts[which] = v.facts;
-	s->skipped += v.skipped;
-	if (which == 0)
-		s->decoding = v.seconds;
-	free(table);
-	return status;
-}
-
 /* Open the set ${path}.  Return an exit status that is the same on all
  * ranks. */
 static int
@@ -214,8 +179,10 @@ inputs_open_set(struct session *s, const char *path, int which)
 		*d = planned_dataset(&s->use.planned, path);
 		return 0;
 	}
-	if (videos_are(s->comm, path))
-		return inputs_open_videos(s, path, which);
+	if (s->use.plan[which] != NULL) {
+		*d = planned_videos(s->use.plan[which], path);
+		return 0;
+	}
 	if (file_is_dir(path) && access(path, R_OK | X_OK) == 0 &&
 	    !manifest_exists(path))
 		fail("%s: no manifest.json: not a packed set, or packing was "
@@ -249,17 +216,6 @@ inputs_open_val(struct session *s)
 	    EXIT_FAILED : 0);
 }
 
-/* Refuse options of videos if no set is one of videos. */
-static int
-inputs_check_videos(const struct session *s)
-{
-	if (s->t.o.videos.given != NULL && s->facts[0] == NULL &&
-	    s->facts[1] == NULL)
-		return fail("--%s is for videos (%s is a packed dataset)",
-		    s->t.o.videos.given, text_quote(s->t.o.data));
-	return 0;
-}
-
 static int
 inputs_check_train(const struct session *s)
 {
@@ -286,8 +242,7 @@ inputs_open_data(struct session *s)
 	    (status = inputs_agree(s, inputs_check_train(s))) != 0 ||
 	    (status = inputs_open_val(s)) != 0)
 		return status;
-	return inputs_agree(s, inputs_check_val(s) != 0 ||
-	    inputs_check_videos(s) != 0);
+	return inputs_agree(s, inputs_check_val(s));
 }
 
 /* Read the table of classes that a flip swaps, from the file of rank 0. */
@@ -388,7 +343,7 @@ inputs_open(struct session *s)
 	    (status = inputs_agree(s, inputs_open_flips(s))) != 0 ||
 	    (status = inputs_agree(s, inputs_open_imbalance(s))) != 0)
 		return status;
-	if (s->comm->rank == 0)
+	if (s->comm->rank == 0 && !inputs_are_plans(s))
 		inputs_warn_crops(s);
 	return comm_agree(s->comm, input_network_open(s));
 }

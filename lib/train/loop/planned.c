@@ -1,6 +1,6 @@
 /*
  * A dataset without data.  Plans read only the sizes, labels and number of its
- * samples, so all samples share one key.
+ * samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,45 @@
 #include "base/mem.h"
 #include "train/loop/planned.h"
 
-static int
-planned_read(void *of, uint32_t i, const struct frame_read *r,
-    struct error *why)
+enum { PLANNED_SET = -2 };		/* label of a sample with a set */
+
+/* The content of a dataset: samples, and the text of their keys. */
+struct planned_content { struct sample *sample; char *text; };
+
+static void
+planned_free(void *of)
 {
-	(void)of;
-	(void)i;
-	(void)r;
-	return error_set(why, "a planned dataset has no frames (wanted "
-	    "--data)");
+	struct planned_content *p = of;
+
+	free(p->sample);
+	free(p->text);
+	free(p);
+}
+
+/* Return the dataset of ${n} samples, of which labels and keys are set. */
+static struct dataset *
+planned_open(struct planned_content *p, uint32_t n,
+    const struct class_list *classes, const struct stream_list *streams,
+    const char *path)
+{
+	struct dataset_content c = { .path = path, .sample = p->sample,
+		.samples = n, .classes = classes, .streams = streams,
+		.extract = "{}", .id = hash128(path, strlen(path)),
+		.free = planned_free, .of = p };
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct sample *s = &p->sample[i];
+
+		s->shard = path;
+		s->streams = streams;
+		s->flags = s->label == PLANNED_SET ? SHARD_LABELS : 0;
+		s->label = s->label == PLANNED_SET ? -1 : s->label;
+		s->frames = 300;
+		s->width = 340;
+		s->height = 256;
+		s->fps = (struct fraction){ 30, 1 };
+	}
+	return dataset_of(&c);
 }
 
 struct dataset *
@@ -25,27 +55,54 @@ planned_dataset(const struct planned *p, const char *path)
 {
 	static const struct stream_list streams = { 3, { { "rgb", "jpg" },
 		{ "x", "jpg" }, { "y", "jpg" } } };
-	struct sample *sample = xcalloc((size_t)p->samples, sizeof(*sample));
+	struct planned_content *c = xcalloc(1, sizeof(*c));
 	struct class_list classes = { 0 };
-	struct dataset_content c = { .path = path, .sample = sample,
-		.samples = (uint32_t)p->samples, .classes = &classes,
-		.streams = &streams, .extract = "{}",
-		.id = hash128(path, strlen(path)),
-		.read = planned_read, .free = free, .of = sample };
 	struct dataset *d;
 
+	c->sample = xcalloc((size_t)p->samples, sizeof(*c->sample));
 	for (int64_t k = 0; k < p->classes; k++) {
 		char *name = xprintf("class %d", (int)k);
 
 		class_add(&classes, name);
 		free(name);
 	}
-	for (int64_t i = 0; i < p->samples; i++)
-		sample[i] = (struct sample){ .key = "planned", .shard = path,
-			.streams = &streams, .label = (int)(i % p->classes),
-			.frames = 300, .width = 340, .height = 256,
-			.fps = { 30, 1 } };
-	d = dataset_of(&c);
+	for (int64_t i = 0; i < p->samples; i++) {
+		c->sample[i].key = "planned";
+		c->sample[i].label = (int)(i % p->classes);
+	}
+	d = planned_open(c, (uint32_t)p->samples, &classes, &streams, path);
+	class_list_free(&classes);
+	return d;
+}
+
+struct dataset *
+planned_videos(const char *text, const char *path)
+{
+	static const struct stream_list streams = { 1, { { "rgb", "jpg" } } };
+	struct planned_content *c = xcalloc(1, sizeof(*c));
+	struct class_list classes = { 0 };
+	struct dataset *d;
+	size_t n = 0, cap = 0;
+	int rows = 1;
+	char *next = c->text = xstrdup(text), *line;
+
+	while ((line = strsep(&next, "\n")) != NULL && next != NULL) {
+		struct sample s = { 0 };
+		char *key;
+
+		if (rows && *line == '\0') {
+			rows = 0;
+		} else if (!rows) {
+			class_add(&classes, line);
+		} else {
+			s.label = (int)strtol(line, &key, 10);
+			s.key = key + 1;
+			c->sample = array_reserve(c->sample, n, &cap,
+			    sizeof(*c->sample));
+			c->sample[n++] = s;
+		}
+	}
+	d = planned_open(c, (uint32_t)n, &classes, &streams, path);
 	class_list_free(&classes);
 	return d;
 }

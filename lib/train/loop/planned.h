@@ -25,4 +25,12 @@ struct planned {
  */
 struct dataset *planned_dataset(const struct planned *p, const char *path);
 
+/*
+ * planned_videos(text, path):
+ * As planned_dataset, but with RGB frames alone, and with the samples and the
+ * classes in ${text}: a line "LABEL KEY" for each sample, LABEL -2 for a set of
+ * labels, an empty line, and a line for each class.
+ */
+struct dataset *planned_videos(const char *text, const char *path);
+
 #endif

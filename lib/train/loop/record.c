@@ -80,8 +80,6 @@ record_log_start(struct session *s, const char *settings, char *const *argument)
 		JSON_MEMBER_TEXT("processors", cpus_text(processors)),
 		JSON_MEMBER("ranks", s->comm->size),
 		JSON_MEMBER("samples", dataset_samples(s->t.train)),
-		JSON_MEMBER("unpacked_s", s->facts[0] != NULL ? s->decoding :
-		    NAN),
 		JSON_MEMBER_TEXT("val_id", s->t.val != NULL ?
 		    s->text.val_id : NULL),
 		{ "versions", JSON_RAW, 0, versions.out.data } };
@@ -102,7 +100,6 @@ record_write(struct session *s, const char *settings, char *const *argument)
 		{ "config", settings }, { "schedule.tsv", s->text.schedule },
 		{ "network.net", s->text.network },
 		{ "classes.txt", s->text.classes }, { CHOICES_FILE, choices },
-		{ VIDEOS_DATA, s->facts[0] }, { VIDEOS_VAL, s->facts[1] },
 	};
 	uint64_t step = s->t.state.step;
 	int bad = 0;
@@ -154,7 +151,7 @@ session_end(struct session *s, int status)
 
 	if (s->t.run == NULL)
 		return status;
-	if (status == 0 && s->skipped > 0)
+	if (status == 0 && s->use.skipped > 0)
 		status = EXIT_SKIPPED;
 	record_end_log(status, s);
 	bad = runlog_close(&s->run.log);

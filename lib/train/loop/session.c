@@ -42,20 +42,6 @@ session_check_modes(const struct session *s)
 	return EXIT_USAGE;
 }
 
-/* Find out whether an input is unpacked, and refuse modes that need packed
- * ones. */
-static int
-session_find_unpacked(struct session *s)
-{
-	/* If a rank has no --val, identity_check names the difference later. */
-	if (inputs_all_have(s->comm, s->t.o.val) &&
-	    videos_are(s->comm, s->t.o.val))
-		modes_put(&s->t.o.modes, MODE_UNPACKED, 1, s->t.o.val);
-	if (s->t.o.data != NULL && videos_are(s->comm, s->t.o.data))
-		modes_put(&s->t.o.modes, MODE_UNPACKED, 1, s->t.o.data);
-	return comm_agree(s->comm, session_check_modes(s));
-}
-
 static int
 session_loader_threads(const struct session *s)
 {
@@ -273,8 +259,7 @@ session_open(struct session *s, struct comm *comm,
 	s->t.o = *o;
 	s->use = *use;
 	session_set_loading(s);
-	if ((status = identity_check_start(comm)) != 0 ||
-	    (status = session_find_unpacked(s)) != 0)
+	if ((status = identity_check_start(comm)) != 0)
 		return status;
 	/* From here on nothing is written until trainer_open returns. */
 	watch_stop_ends(comm->watch, 1);
@@ -314,8 +299,6 @@ session_close(struct session *s)
 	flip_map_free(&s->flip_map);
 	class_balance_free(s->balance);
 	free(s->class_weight);
-	free(s->facts[0]);
-	free(s->facts[1]);
 	free(s->text.schedule);
 	free(s->text.network);
 	free(s->text.network_path);

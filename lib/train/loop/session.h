@@ -17,6 +17,12 @@
 struct session_use {
 	struct planned planned;		/* plan with this dataset, which
 					 * messages call o.data */
+	const char *plan[2];		/* --data, --val: plan with these
+					 * samples (planned_videos); NULL: open
+					 * the set */
+	size_t skipped;			/* videos left out of the sets: a run
+					 * that is done ends with
+					 * EXIT_SKIPPED */
 	struct replay *replay;		/* NULL: an ordinary run */
 	int ranks;			/* ranks to plan a dry run for; 0: those
 					 * of ${comm} */
@@ -49,11 +55,6 @@ struct session {
 	struct comm *comm;
 	struct comm *planned;		/* stands for use.ranks ranks; NULL: not
 					 * a plan for other ranks */
-	char *facts[2];			/* tables of videos that are not packed;
-					 * NULL: packed */
-	size_t skipped;			/* videos left out */
-	double decoding;		/* seconds to decode each training video
-					 * once */
 	const struct backend *backend;
 	struct device *device;
 	struct graph *graph;

@@ -1,144 +1,298 @@
-/* Videos that are not packed, as a dataset of all ranks. */
+/* Find the videos of a run, and the sets that were packed of them. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/progress.h"
 #include "base/text.h"
-#include "ingest/unpacked.h"
+#include "ingest/video_set.h"
+#include "shard/manifest.h"
 #include "train/loop/inputs.h"
 #include "train/loop/videos.h"
+#include "train/run/rundir.h"
 
-#define BATCH 4		/* videos per thread between exchanges of the ranks */
+#define Q text_quote
+#define VIDEOS_SHARD (512 << 20)	/* bytes; vt-pack's default */
 
-int
-videos_are(struct comm *c, const char *path)
+const char *const videos_name[2] = { "data", "val" };
+
+/* ---- rank 0: the lists ---- */
+
+/* Return 1 if a checkpoint of the run names its data. */
+static int
+videos_is_named(const struct videos *p)
 {
-	int are = c->rank == 0 && unpacked_is(path);
+	uint64_t *steps;
+	int n = p->run != NULL ? rundir_checkpoints(p->run, "", &steps) : 0;
 
-	return comm_broadcast(c, &are, sizeof(are), 0) == 0 && are;
+	if (p->run != NULL)
+		free(steps);
+	return n != 0;
 }
 
-/* Use the table of an earlier start, if rank 0 has one. */
 static int
-videos_remember(struct videos *v, struct comm *c, struct unpacked *u)
+videos_may_replace(const struct videos *p, int which)
 {
-	struct { int there, accept; } first = { c->rank == 0 &&
-		v->table != NULL && file_size(v->table) >= 0, v->accept };
-	char *text;
-	int bad;
+	int given = 0;
 
-	if (comm_broadcast(c, &first, sizeof(first), 0) != 0)
-		return EXIT_RANKS;
-	if (!first.there)
-		return 0;
-	if ((text = inputs_text(c, v->table)) == NULL)
-		return EXIT_FAILED;
-	bad = unpacked_remember(u, v->table != NULL ? v->table : "its table",
-	    text, first.accept);
-	free(text);
-	return comm_agree(c, bad ? EXIT_FAILED : 0);
+	for (size_t i = 0; i < p->o->override.n; i++)
+		given |= strcmp(p->o->override.item[i], "data") == 0;
+	return p->o->videos.cache == NULL && (which == 1 || given ||
+	    !videos_is_named(p));
+}
+
+/* Return the samples and classes of ${v} for planned_videos. */
+static char *
+videos_plan(const struct video_set *v)
+{
+	const struct list *l = video_set_list(v);
+	struct buffer b = { 0 };
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct sample *s = &l->row[i].sample;
+
+		buffer_printf(&b, "%d %s\n", s->labels != NULL ? -2 : s->label,
+		    s->key);
+	}
+	buffer_text(&b, "\n");
+	class_text(video_set_classes(v), &b);
+	return b.data;
 }
 
 /*
- * Verify this rank's share of the videos.  The ranks exchange their states
- * after some videos, so that none waits for longer than the watchdog allows,
- * and all end soon after one fails.
+ * Set the classes of training for the list of --val, from its videos or its
+ * packed set, whose manifest is then ${*m}.  Return 0, or -1 after a message.
  */
 static int
-videos_verify(const struct videos *v, struct comm *c, struct unpacked *u,
-    size_t at, size_t end)
+videos_classes(const struct videos *p, struct video_set_options *o,
+    struct manifest **m)
 {
-	int64_t state = 1;		/* 0: done, 1: busy, 2: one failed */
-	size_t first = at, batch = BATCH * (size_t)v->threads;
+	const struct videos_set *train = &p->of[0];
+
+	o->whose = p->o->data;
+	if (train->videos != NULL) {
+		o->classes = video_set_classes(train->videos);
+		return 0;
+	}
+	*m = manifest_read(train->path != NULL ? train->path : p->o->data,
+	    NULL);
+	if (*m == NULL)
+		return -1;
+	o->classes = &(*m)->classes;
+	return 0;
+}
+
+/* Compare the list with the set that exists, and decide whether to pack. */
+static int
+videos_decide(struct videos *p, int which)
+{
+	struct videos_set *s = &p->of[which];
+	struct error why = { "" };
+	enum video_set_state is = p->run == NULL && p->o->videos.cache == NULL ?
+	    VIDEO_SET_NONE : video_set_compare(s->videos, s->path, &why);
+
+	if (is == VIDEO_SET_BAD)
+		return EXIT_USAGE;
+	if (is == VIDEO_SET_OTHER && !videos_may_replace(p, which)) {
+		if (p->o->videos.cache != NULL)
+			fail("%s: %s (other runs may use the set: wanted "
+			    "another --cache)", Q(s->path), why.text);
+		else
+			fail("%s: --override=data verifies it again", why.text);
+		return EXIT_USAGE;
+	}
+	if (is == VIDEO_SET_WHOLE) {
+		detail("%s: packed before, from these %zu videos", Q(s->path),
+		    video_set_list(s->videos)->n);
+		video_set_free(s->videos);
+		s->videos = NULL;
+		return 0;
+	}
+	s->plan = videos_plan(s->videos);
+	return 0;
+}
+
+/* List the videos ${path}, and find their set.  Return an exit status. */
+static int
+videos_list(struct videos *p, int which, const char *path)
+{
+	struct videos_set *s = &p->of[which];
+	struct video_set_options o = { .path = path,
+		.root = p->o->videos.root, .fps = p->o->videos.fps,
+		.short_side = (int)p->o->videos.short_side,
+		.skip = p->o->videos.skip, .shard_size = VIDEOS_SHARD };
+	struct manifest *m = NULL;
 	int status = 0;
 
-	while (state == 1) {
-		size_t to = end - at < batch ? end : at + batch;
+	if (which == 1 && videos_classes(p, &o, &m) != 0)
+		return EXIT_FAILED;
+	s->videos = video_set_new(&o, &status);
+	manifest_free(m);
+	if (status != 0)
+		return status;
+	if (p->o->videos.cache != NULL) {
+		char *name = video_set_name(s->videos);
 
-		if (at < to)
-			status = unpacked_verify(u, at, to, v->threads);
-		at = to;
-		progress_line("verifying videos: %zu of %zu", at - first,
-		    end - first);
-		state = status != 0 ? 2 : at < end;
-		if (comm_max(c, &state) != 0)
-			return EXIT_RANKS;
+		s->path = path_join(p->o->videos.cache, name);
+		free(name);
+	} else {
+		s->path = p->run != NULL ? path_join(p->run,
+		    videos_name[which]) : xstrdup(path);
 	}
-	return comm_agree(c, status);
+	return videos_decide(p, which);
 }
 
-/* Give all ranks the facts of all videos. */
+/*
+ * Open the data ${path} if they are videos.  The set of a replayed run, or of
+ * videos that are gone, is taken as it is.  Return an exit status.
+ */
 static int
-videos_exchange(struct comm *c, struct unpacked *u, const size_t *start)
+videos_open_first(struct videos *p, int which, const char *path, int replays)
 {
-	size_t *bytes = xcalloc((size_t)c->size + 1, sizeof(*bytes));
-	int bad;
+	char *made = p->run != NULL ? path_join(p->run, videos_name[which]) :
+	    NULL;
+	int status = 0;
 
-	for (int r = 0; r <= c->size; r++)
-		bytes[r] = start[r] * sizeof(struct unpacked_fact);
-	bad = comm_allgatherv(c, unpacked_facts(u), bytes);
-	free(bytes);
-	return bad ? EXIT_RANKS : 0;
+	if (made != NULL && manifest_exists(made) && !manifest_exists(path) &&
+	    (replays || access(path, F_OK) != 0)) {
+		p->of[which].path = made;
+		return 0;
+	}
+	if (video_set_is(path))
+		status = videos_list(p, which, path);
+	free(made);
+	return status;
 }
 
-/* Say what packing would save: a clip decodes its whole video. */
-static void
-videos_say_cost(struct videos *v, struct unpacked *u)
-{
-	const struct unpacked_fact *f = unpacked_facts(u);
-	size_t n = unpacked_videos(u), kept = 0;
-	char text[32];
+/* ---- all ranks: the sets ---- */
 
-	for (size_t i = 0; i < n; i++)
-		if (f[i].state == UNPACKED_KEPT) {
-			kept++;
-			v->seconds += f[i].seconds;
-		}
-	v->skipped = n - kept;
-	if (v->skipped > 0)
-		warning("%s: %zu of %zu videos are left out",
-		    text_quote(v->path), v->skipped, n);
-	note("%s: %zu video%s, decoded for each clip: %.1f ms each, %s of one "
-	    "core in each epoch; packing them (vt-extract, vt-pack) saves that",
-	    text_quote(v->path), kept, kept == 1 ? "" : "s",
-	    kept > 0 ? 1e3 * v->seconds / (double)kept : 0,
-	    clock_text(text, v->seconds));
+/* Give all ranks the set of rank 0.  Return 0, or -1 if communication fails. */
+static int
+videos_share(struct videos *p, struct videos_set *s)
+{
+	struct comm *c = p->comm;
+	struct { int made, due; } has = { s->path != NULL, s->plan != NULL };
+
+	if (comm_broadcast(c, &has, sizeof(has), 0) != 0)
+		return -1;
+	if (has.made && (s->path = inputs_share(c, s->path)) == NULL)
+		return -1;
+	return has.due && (s->plan = inputs_share(c, s->plan)) == NULL ? -1 : 0;
+}
+
+/* Refuse options of videos if no data are videos. */
+static int
+videos_check_options(const struct videos *p)
+{
+	const char *given = p->o->videos.given;
+
+	if (given != NULL && p->of[0].path == NULL && p->of[1].path == NULL)
+		return fail("--%s is for videos (%s is a packed dataset)",
+		    given, Q(p->o->data));
+	return 0;
 }
 
 int
-videos_open(struct videos *v, struct comm *c)
+videos_open(struct videos *p, struct comm *c, const struct settings *o,
+    const char *run, int replays)
 {
-	const struct unpacked_options o = { .path = v->path,
-		.root = v->set->root, .fps = v->set->fps,
-		.short_side = v->set->short_side, .skip = v->set->skip,
-		.classes = v->classes, .whose = v->whose };
-	size_t *start = xcalloc((size_t)c->size + 1, sizeof(*start));
-	struct unpacked *u;
-	int status;
+	const char *const path[2] = { o->data, o->val };
 
-	u = unpacked_new(&o, &status);
-	if ((status = comm_agree(c, status)) == 0) {
-		for (int r = 0; r <= c->size; r++)
-			start[r] = unpacked_videos(u) * (size_t)r /
-			    (size_t)c->size;
-		status = videos_remember(v, c, u);
+	*p = (struct videos){ .comm = c, .o = o, .run = run };
+	for (int which = 0; which < 2; which++) {
+		int status = 0;
+
+		/* If a rank has no --val, identity_check names the difference
+		 * later. */
+		if (!inputs_all_have(c, path[which]))
+			continue;
+		if (c->rank == 0)
+			status = videos_open_first(p, which, path[which],
+			    replays);
+		if ((status = comm_agree(c, status)) != 0)
+			return status;
+		if (videos_share(p, &p->of[which]) != 0)
+			return EXIT_RANKS;
 	}
-	if (status == 0)
-		status = videos_verify(v, c, u, start[c->rank],
-		    start[c->rank + 1]);
-	if (status == 0)
-		status = videos_exchange(c, u, start);
-	free(start);
-	if (status != 0) {
-		unpacked_free(u);
+	return comm_agree(c, videos_check_options(p) != 0 ? EXIT_USAGE : 0);
+}
+
+void
+videos_close(struct videos *p)
+{
+	for (int which = 0; which < 2; which++) {
+		free(p->of[which].path);
+		free(p->of[which].plan);
+		video_set_free(p->of[which].videos);
+	}
+}
+
+int
+videos_due(const struct videos *p)
+{
+	return p->of[0].plan != NULL || p->of[1].plan != NULL;
+}
+
+/* Count the refused videos of the sets, on rank 0.  Return 0, or -1 after a
+ * message. */
+static int
+videos_count_skipped(struct videos *p)
+{
+	for (int which = 0; which < 2; which++) {
+		const char *path = p->of[which].path;
+		int n = path != NULL && p->of[which].plan == NULL ?
+		    video_set_skipped(path) : 0;
+
+		if (n < 0)
+			return -1;
+		if (n > 0)
+			warning("%s: %d video%s left out (" VIDEO_SET_TABLE
+			    " in it says why)", Q(path), n, n == 1 ? " is" :
+			    "s are");
+		p->skipped += (size_t)n;
+	}
+	return 0;
+}
+
+int
+videos_use(struct videos *p, struct settings *to)
+{
+	struct comm *c = p->comm;
+	int status = comm_agree(c, c->rank == 0 &&
+	    videos_count_skipped(p) != 0 ? EXIT_FAILED : 0);
+
+	if (status != 0)
 		return status;
+	if (p->of[0].path != NULL && p->of[0].plan == NULL)
+		to->data = p->of[0].path;
+	if (p->of[1].path != NULL && p->of[1].plan == NULL)
+		to->val = p->of[1].path;
+	return comm_broadcast(c, &p->skipped, sizeof(p->skipped), 0) != 0 ?
+	    EXIT_RANKS : 0;
+}
+
+int
+videos_link(const struct videos *p)
+{
+	int bad = 0;
+
+	for (int which = 0; which < 2 && !bad && p->o->videos.cache != NULL;
+	    which++) {
+		char *name = path_join(p->run, videos_name[which]);
+		char *new = xprintf("%s.new", name), *set;
+
+		if (p->of[which].path != NULL && !file_is_dir(name)) {
+			set = path_absolute(p->of[which].path);
+			unlink(new);
+			if (symlink(set, new) != 0 || rename(new, name) != 0)
+				bad = fail_errno("%s: cannot link to %s",
+				    Q(name), Q(set));
+			free(set);
+		}
+		free(new);
+		free(name);
 	}
-	v->facts = unpacked_table(u);
-	videos_say_cost(v, u);
-	v->data = unpacked_dataset(u);
-	return comm_agree(c, v->data == NULL ? EXIT_FAILED : 0);
+	return bad;
 }

@@ -2,53 +2,71 @@
 #define TRAIN_LOOP_VIDEOS_H
 
 /*
- * Open videos that are not packed as a dataset, on all ranks of a run.  This is
- * the only part of train that knows ingest.
+ * Videos as the data of a run.  Rank 0 packs them before the run begins, and
+ * all ranks train on the set (ingest/video_set.h).  The sets of a run are
+ * RUN/data and RUN/val.  With --cache they are in that directory, and the run
+ * has links to them.
+ *
+ * This is the only part of train that includes ingest.
  */
 
-#include "base/number.h"
+#include <stdio.h>
+
 #include "comm/comm.h"
-#include "shard/dataset.h"
+#include "train/settings.h"
 
-/* Options of vt-train(1) for videos. */
-struct video_settings {
-	const char *root;		/* NULL: the current directory */
-	struct fraction fps;		/* 0/0: every frame */
-	int64_t short_side;
-	int skip;			/* --on-error=skip */
-	const char *given;		/* the first such option, which packed
-					 * sets do not take; NULL: none */
-};
+/* The names of the sets in the run's directory, "data" and "val". */
+extern const char *const videos_name[2];
 
-/* A set of videos to open. */
 struct videos {
-	const char *path;
-	const struct video_settings *set;
-	int threads;			/* of a rank */
-	const struct class_list *classes;	/* NULL: those that occur */
-	const char *whose;		/* source of ${classes} */
-	const char *table;		/* facts of an earlier start of the run
-					 * (rank 0); NULL: none */
-	int accept;			/* 1: videos may differ from it (rank
-					 * 0) */
-	/* results */
-	struct dataset *data;
-	char *facts;			/* the table to keep, which the caller
-					 * frees */
-	size_t skipped;			/* refused videos */
-	double seconds;			/* to decode each video once */
+	struct comm *comm;
+	const struct settings *o;
+	const char *run;		/* its directory; NULL: none */
+	struct videos_set {
+		char *path;		/* of the set; NULL: not of videos */
+		char *plan;		/* planned_videos of a set that is not
+					 * packed yet; NULL: it is */
+		struct video_set *videos;	/* on rank 0, of such a set */
+	} of[2];			/* --data, --val */
+	size_t skipped;			/* refused videos of both */
 };
-
-/* videos_are(c, path): Return 1 on all ranks if ${path} on rank 0 is a list or
- * a folder of videos, 0 if it is not.  Collective: all ranks call it. */
-int videos_are(struct comm *c, const char *path);
 
 /*
- * videos_open(v, c):
- * List the videos, verify a share of them on each rank, and open v->data.
- * Return 0, or an exit status that is the same on all ranks, EXIT_AGAIN after a
- * signal.  Collective: all ranks call it.
+ * videos_open(p, c, o, run, replays):
+ * Find out which data of ${o} are videos, and whether their sets exist.
+ * ${run} may be NULL; for one that is replayed, its sets are taken as they are.
+ * ${o} must outlive ${p}, which videos_close frees in any case.  Return 0, or
+ * an exit status that is the same on all ranks.  Collective: all ranks call it.
  */
-int videos_open(struct videos *v, struct comm *c);
+int videos_open(struct videos *p, struct comm *c, const struct settings *o,
+    const char *run, int replays);
+void videos_close(struct videos *p);
+
+/* videos_due(p): Return 1 if a set must be packed before the run. */
+int videos_due(const struct videos *p);
+
+/*
+ * videos_use(p, to):
+ * Let ${to} name the sets that exist, and set p->skipped.  Return 0, or an exit
+ * status that is the same on all ranks.  Collective: all ranks call it.
+ */
+int videos_use(struct videos *p, struct settings *to);
+
+/*
+ * videos_run(p, checkpoints):
+ * Pack the sets that are due.  ${checkpoints} is the bytes of disk that the run
+ * takes besides.  Return 0, or an exit status that is the same on all ranks:
+ * EXIT_AGAIN after a signal, EXIT_USAGE if the disk is too small or a host does
+ * not see the directory.  Collective: all ranks call it.
+ */
+int videos_run(struct videos *p, double checkpoints);
+
+/* videos_link(p): On rank 0, link the sets of a cache into the run's directory,
+ * which exists.  Return 0, or -1 after a message. */
+int videos_link(const struct videos *p);
+
+/* videos_print(p, f): On rank 0, print to ${f} what packing will take.  Return
+ * 0, or -1 after a message. */
+int videos_print(const struct videos *p, FILE *f);
 
 #endif

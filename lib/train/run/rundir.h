@@ -15,6 +15,7 @@
  *	choices.tsv		algorithms of the back end, if it has choices
  *				(train/loop/choices.h)
  *	init.tsv		matched weights, with --init
+ *	data, val		sets packed of videos (train/loop/videos.h)
  *
  * Functions that return int return 0, or -1 after a message, unless they say
  * otherwise.
@@ -33,8 +34,6 @@
 	"final.safetensors|log.jsonl|events.out.*|config|schedule.tsv|" \
 	"network.net|classes.txt|" CHOICES_FILE "|init.tsv|nan-*"
 #define CHOICES_FILE "choices.tsv"	/* in the run's directory */
-#define VIDEOS_DATA "data.tsv"		/* videos that are not packed */
-#define VIDEOS_VAL "val.tsv"
 
 struct rundir {
 	const char *path;		/* must outlive the struct */

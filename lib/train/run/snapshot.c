@@ -272,6 +272,13 @@ snapshot_used_bytes(const char *dir)
 	return bytes;
 }
 
+double
+snapshot_space(const struct slots *s, const char *dir, int keep, int best)
+{
+	return snapshot_checkpoint_bytes(s) * (keep + 1 + (best != 0)) -
+	    snapshot_used_bytes(dir);
+}
+
 void
 snapshot_check_space(const struct slots *s, const char *dir, int keep, int best,
     FILE *f)
@@ -287,7 +294,7 @@ snapshot_check_space(const struct slots *s, const char *dir, int keep, int best,
 	if (f != NULL)
 		fprintf(f, "%-22s %s each, %s at most, %s free\n",
 		    "# checkpoints", a, b, left < 0 ? "?" : c);
-	if (left >= 0 && left + snapshot_used_bytes(dir) < largest)
+	if (left >= 0 && left < snapshot_space(s, dir, keep, best))
 		warning("%s: checkpoints may take %s, and the disk has %s free "
 		    "(--keep=%d keeps that many; older ones are removed "
 		    "when it is full)", text_quote(dir), b, c, keep);

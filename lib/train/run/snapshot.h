@@ -40,6 +40,14 @@ int snapshot_compare(const struct snapshot *s, const struct safetensors *f,
     const char **first);
 
 /*
+ * snapshot_space(s, dir, keep, best):
+ * Return the bytes of disk that the checkpoints of snapshot_check_space take
+ * besides those that exist.
+ */
+double snapshot_space(const struct slots *s, const char *dir, int keep,
+    int best);
+
+/*
  * snapshot_check_space(s, dir, keep, best, f):
  * Compute the disk space of checkpoints in run directory ${dir}, which may not
  * exist yet.  It holds ${keep} of them, one that is being written, and with
