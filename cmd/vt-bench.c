@@ -20,9 +20,8 @@
 #include "train/loop/session.h"
 #include "train/run/identity.h"
 
-#include "options/allreduce.h"
+#include "options/bench.h"
 #include "options/clips.h"
-#include "options/predict.h"
 
 static struct bench_inputs in = { .images = 256, .short_side = 256,
 	.clips = CLIP_SETTINGS, .sums = BENCH_SUMS_DEFAULTS,
@@ -188,12 +187,12 @@ vt_bench_check_use(struct bench *b, const struct bench_case *c, unsigned mode,
 	if (c->check != NULL)
 		c->check(&in);
 	if (mode & BENCH_PREDICT)
-		predict_options_set(&predicting, &in, mode);
+		bench_set_predict(&predicting, &in, mode);
 	if (in.sheet != NULL && plot_ready(in.sheet) != 0)
 		exit(EXIT_USAGE);
-	allreduce_options_check(&in.sums, size);
+	bench_check_sums(&in.sums, size);
 	if (mode == BENCH_COUNT)
-		predict_options_set(&predicting, &in, mode);
+		bench_set_predict(&predicting, &in, mode);
 	if (!c->collective && size > 1)
 		options_wrong("%s runs on one rank, not on %d", name, size);
 }

@@ -15,7 +15,6 @@
 #include "base/exit.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "bench/allreduce.h"
 #include "bench/cases.h"
 #include "bench/overlap.h"
 #include "comm/allreduce.h"

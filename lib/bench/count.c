@@ -3,7 +3,6 @@
  * trainer would execute.  No message is sent.
  */
 #include "base/exit.h"
-#include "bench/allreduce.h"
 #include "bench/cases.h"
 #include "graph/graph.h"
 

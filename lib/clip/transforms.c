@@ -339,3 +339,54 @@ transforms_mix(const struct mix *m, int t, int side, int c,
 		    (size_t)(k / m->h * side + m->y + k % m->h) * row +
 		    (size_t)(c * m->x), (size_t)(c * m->w));
 }
+
+/* ---- printing ---- */
+
+/* The names of enum color_op. */
+static const char *const op_names[] = {
+	"identity", "shear-x", "shear-y", "translate-x", "translate-y",
+	"rotate", "brightness", "color", "contrast", "sharpness", "posterize",
+	"solarize", "autocontrast", "equalize"
+};
+
+/* Return the name of an operator of RandAugment or, of a color jitter, that of
+ * the option that sets it. */
+static const char *
+transforms_op_name(enum color_op op, int of_rand)
+{
+	return of_rand || (op != COLOR_HUE && op != RAND_COLOR) ?
+	    op_names[op] : op == COLOR_HUE ? "hue" : "saturation";
+}
+
+int
+transforms_print(const struct transforms *e, struct rng clip, int side, int n,
+    FILE *to)
+{
+	struct transforms_drawn d = transforms_draw(e, clip, side);
+
+	for (int i = 0; i < d.n; i++) {
+		enum color_op op = d.op[i].op;
+
+		fprintf(to, "%s%s%s", n++ > 0 ? " " : "",
+		    i < d.of_rand ? "rand-" : "",
+		    transforms_op_name(op, i < d.of_rand));
+		if (op != RAND_IDENTITY && op != RAND_AUTOCONTRAST &&
+		    op != RAND_EQUALIZE)
+			fprintf(to, "=%.17g", d.op[i].v);
+	}
+	if (d.w > 0)
+		fprintf(to, "%serase=%dx%d+%d+%d", n++ > 0 ? " " : "",
+		    d.w, d.h, d.x, d.y);
+	return n;
+}
+
+int
+transforms_print_mix(const struct mix *m, unsigned long long with, int n,
+    FILE *to)
+{
+	fprintf(to, "%s%s=%.17g:%llu", n > 0 ? " " : "",
+	    m->cut ? "cutmix" : "mixup", (double)m->lambda / MIX_ONE, with);
+	if (m->cut)
+		fprintf(to, ":%dx%d+%d+%d", m->w, m->h, m->x, m->y);
+	return n + 1;
+}

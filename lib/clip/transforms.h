@@ -7,6 +7,8 @@
  * number, the same in all its frames, on bytes [t][side][side][3].
  */
 
+#include <stdio.h>
+
 #include "base/rng.h"
 #include "clip/color.h"
 
@@ -118,5 +120,25 @@ void transforms_mix(const struct mix *m, int t, int side, int c,
  * to 1.
  */
 double transforms_beta_quantile(double a, double u);
+
+/*
+ * transforms_print(e, clip, side, n, to):
+ * Print to ${to} the transforms that transforms_apply does, in the format of
+ * vt-train(1) --trace-samples: one word per transform, separated by blanks, as
+ * "rand-rotate=-9 saturation=1.21 erase=20x31+4+7".  ${n} words precede them on
+ * the line.  Return the number of words now on the line.
+ */
+int transforms_print(const struct transforms *e, struct rng clip, int side,
+    int n, FILE *to);
+
+/*
+ * transforms_print_mix(m, with, n, to):
+ * Print the mix ${m} as one word: "mixup=0.81:17" or
+ * "cutmix=0.75:17:56x56+3+20".  It has lambda, the number ${with} of the
+ * partner, and the box taken from it.  ${n} and the result are as for
+ * transforms_print.
+ */
+int transforms_print_mix(const struct mix *m, unsigned long long with, int n,
+    FILE *to);
 
 #endif

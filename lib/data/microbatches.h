@@ -129,7 +129,7 @@ void microbatches_mix(const struct microbatches *l, struct microbatch *mb,
 /*
  * microbatches_print_transforms(l, mb, i, to):
  * Print the transforms of clip ${i} to ${to} as words
- * (clip/transforms_print.h), after "repeat=K" for clip K, from 0, of a repeated
+ * (clip/transforms.h), after "repeat=K" for clip K, from 0, of a repeated
  * sample. Print "-" if there are none.
  */
 void microbatches_print_transforms(const struct microbatches *l,

@@ -6,7 +6,7 @@
 
 #include "clip/cover.h"
 #include "clip/draw.h"
-#include "clip/transforms_print.h"
+#include "clip/transforms.h"
 #include "data/microbatches_run.h"
 
 /* ---- contents of a clip ---- */

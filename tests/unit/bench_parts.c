@@ -4,8 +4,8 @@
  */
 #include "base/fail.h"
 #include "base/mem.h"
-#include "bench/allreduce.h"
 #include "bench/bench.h"
+#include "bench/cases.h"
 #include "bench/fixture.h"
 #include "bench/shape.h"
 #include "bench/tasks.h"

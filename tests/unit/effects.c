@@ -6,7 +6,7 @@
  */
 #include "base/mem.h"
 #include "clip/draw.h"
-#include "clip/transforms_print.h"
+#include "clip/transforms.h"
 
 #include "tap.h"
 

@@ -1,14 +1,52 @@
-#ifndef CMD_OPTIONS_PREDICT_H
-#define CMD_OPTIONS_PREDICT_H
+#ifndef CMD_OPTIONS_BENCH_H
+#define CMD_OPTIONS_BENCH_H
 
-/* Options of vt-bench profile, cluster, guidelines and count. */
-
-#include <stdint.h>
+/* Options of vt-bench for sums over ranks and for predictions. */
 
 #include "bench/cases.h"
 #include "draw/plot.h"
 
-/* Options that predict_options_set applies. */
+/* The defaults of struct bench_sums. */
+#define BENCH_SUMS_DEFAULTS { .min = 4 << 10, .max = 64 << 20, .factor = 4, \
+	.timeout = 600 }
+
+/* The rows of a struct bench_sums ${o}. */
+#define OPTION_ALLREDUCE(o) \
+	{ 0, "min", OPTION_SIZE, &(o).min, "BYTES", \
+	    "set the smallest vector (%)", \
+	    NULL, 4, 1e12, BENCH_ALLREDUCE }, \
+	{ 0, "max", OPTION_SIZE, &(o).max, "BYTES", \
+	    "set the largest vector (%)", \
+	    NULL, 4, 1e12, BENCH_ALLREDUCE }, \
+	{ 0, "factor", OPTION_INT, &(o).factor, "N", \
+	    "multiply each size by N for the next (%)", \
+	    NULL, 2, 1024, BENCH_ALLREDUCE }, \
+	{ 0, "vectors", OPTION_INT, &(o).vectors, "N", \
+	    "sum N vectors (%: one for each rank)", \
+	    NULL, 0, 1e6, BENCH_ALLREDUCE }, \
+	{ 0, "algorithm", OPTION_LIST, &(o).algorithms, "NAME", \
+	    "use exact, native, ring, torus, ...", \
+	    "exact|native|ring|torus|halving", 0, 0, \
+	    OPTION_COMMON | BENCH_SUMS }, \
+	{ 0, "comm-dtype", OPTION_CHOICE, &(o).comm_dtype, "TYPE", \
+	    "send fp32, bf16 or fp16 (%)", \
+	    "fp32|bf16|fp16", 0, 0, BENCH_SUMS }, \
+	{ 0, "overlap", OPTION_FLAG, &(o).overlap, NULL, \
+	    "time its overlap with computation, too", \
+	    NULL, 0, 0, BENCH_ALLREDUCE }, \
+	{ 0, "tune", OPTION_TEXT, &(o).tune, "FILE", \
+	    "write the fastest choices for vt-train", \
+	    "#ranks\thosts\texchange\t", 0, 0, \
+	    OPTION_OUTPUT | BENCH_ALLREDUCE }, \
+	{ 0, "step-timeout", OPTION_TIME, &(o).timeout, "TIME", \
+	    "limit waits for ranks; 0: off (%)", \
+	    NULL, 0, 1e9, BENCH_ALLREDUCE | BENCH_LINKS }
+
+/* bench_check_sums(o, ranks): end the program after a message if the
+ * options contradict each other, or if ${ranks} are too many. */
+void bench_check_sums(const struct bench_sums *o, int ranks);
+
+/* Options that bench_set_predict applies. */
 struct bench_predict_options { const char *ranks; int64_t ranks_per_host; };
 
 /* The defaults. */
@@ -52,12 +90,12 @@ struct bench_predict_options { const char *ranks; int64_t ranks_per_host; };
 	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT | BENCH_CLUSTER }
 
 /*
- * predict_options_set(o, in, test):
+ * bench_set_predict(o, in, test):
  * Set in->predict for ${test}, BENCH_CLUSTER, BENCH_GUIDELINES or BENCH_COUNT.
  * End the program after a message if an option is wrong, absent or without
  * effect.
  */
-void predict_options_set(const struct bench_predict_options *o,
+void bench_set_predict(const struct bench_predict_options *o,
     struct bench_inputs *in, unsigned test);
 
 #endif

@@ -1,4 +1,4 @@
-/* The options of vt-bench cluster and guidelines. */
+/* Check and apply the options of vt-bench for sums and predictions. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,28 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "comm/allreduce.h"
-#include "draw/plot.h"
 
-#include "predict.h"
+#include "bench.h"
+
+void
+bench_check_sums(const struct bench_sums *o, int ranks)
+{
+	if (o->min > o->max)
+		options_wrong("--min=%" PRId64 " is more than --max=%" PRId64,
+		    o->min, o->max);
+	for (size_t i = 0; i < o->algorithms.n; i++)
+		if (bench_allreduce_check(o->algorithms.item[i]) != 0)
+			options_wrong("--algorithm=%s (wanted exact, native, "
+			    "ring, torus, torus:XxY or halving)",
+			    text_quote(o->algorithms.item[i]));
+	if (o->vectors > 0 && o->vectors < ranks)
+		options_wrong("--vectors=%" PRId64 ": fewer than the %d ranks",
+		    o->vectors, ranks);
+}
 
 /* Parse --ranks. */
 static void
-predict_parse_ranks(const char *ranks, struct predict_options *o)
+bench_parse_ranks(const char *ranks, struct predict_options *o)
 {
 	char *copy = xstrdup(ranks), *next = copy, *one;
 	int64_t v;
@@ -32,7 +47,7 @@ predict_parse_ranks(const char *ranks, struct predict_options *o)
 /* Check that the messages of algorithm ${name} are known; ${grids} is 1 if
  * those of torus:XxY are. */
 static void
-predict_check_algorithm(const char *name, int grids)
+bench_check_algorithm(const char *name, int grids)
 {
 	int columns, rows;
 	const struct algorithm *k = grids ?
@@ -47,7 +62,7 @@ predict_check_algorithm(const char *name, int grids)
 
 /* Check that the options of a prediction are there and have an effect. */
 static void
-predict_check(const struct bench_inputs *in, int guidelines)
+bench_check_predict(const struct bench_inputs *in, int guidelines)
 {
 	const struct predict_options *o = &in->predict;
 	int schedule = in->schedule_path != NULL;
@@ -69,7 +84,7 @@ predict_check(const struct bench_inputs *in, int guidelines)
 }
 
 void
-predict_options_set(const struct bench_predict_options *options,
+bench_set_predict(const struct bench_predict_options *options,
     struct bench_inputs *in, unsigned test)
 {
 	static const char *const standard[] = { "exact", "ring", "torus",
@@ -79,9 +94,9 @@ predict_options_set(const struct bench_predict_options *options,
 	int count = test == BENCH_COUNT;
 
 	if (!count)
-		predict_check(in, test == BENCH_GUIDELINES);
+		bench_check_predict(in, test == BENCH_GUIDELINES);
 	for (size_t i = 0; i < algorithms->n; i++)
-		predict_check_algorithm(algorithms->item[i], !count);
+		bench_check_algorithm(algorithms->item[i], !count);
 	if (o->plot != NULL && plot_ready(o->plot) != 0)
 		exit(EXIT_USAGE);
 	o->name = algorithms->n > 0 ? algorithms->item : standard;
@@ -89,5 +104,5 @@ predict_options_set(const struct bench_predict_options *options,
 	if (count || options_given("ranks-per-host"))
 		o->ranks_per_host = options->ranks_per_host;
 	if (count || options_given("ranks"))
-		predict_parse_ranks(options->ranks, o);
+		bench_parse_ranks(options->ranks, o);
 }
