@@ -77,45 +77,16 @@ fusion_match_samples(const struct score_file *a, const struct score_file *b,
 	return 0;
 }
 
-/* Reorder the samples of ${f}: sample i becomes ${from}[i]. */
-static void
-fusion_reorder(struct score_file *f, const uint32_t *from)
-{
-	struct evaluation *e = &f->e;
-	size_t n = e->samples, row = (size_t)e->classes;
-	double *scores = xcalloc(n * row, sizeof(*scores));
-	struct sample *sample = xcalloc(n, sizeof(*sample));
-	int *line = xcalloc(n, sizeof(*line));
-
-	for (size_t i = 0; i < n; i++) {
-		memcpy(scores + i * row, e->scores + from[i] * row,
-		    row * sizeof(*scores));
-		sample[i] = e->sample[from[i]];
-		line[i] = f->line[from[i]];
-	}
-	evaluation_free(e);
-	free(f->line);
-	free(f->by_key);
-	e->scores = scores;
-	e->sample = sample;
-	f->line = line;
-	f->by_key = NULL;
-}
-
 int
 fusion_match(struct score_file *f, size_t n)
 {
-	uint32_t *from = xcalloc(f[0].e.samples, sizeof(*from));
-	int bad = 0;
-
-	for (size_t k = 1; k < n && !bad; k++) {
+	for (size_t k = 1; k < n; k++) {
 		struct buffer b = { 0 }, first = { 0 };
 
-		bad = fusion_match_classes(&f[0], &f[k]) != 0 ||
-		    fusion_match_samples(&f[0], &f[k], from) != 0;
-		if (bad)
-			break;
-		fusion_reorder(&f[k], from);
+		f[k].from = xcalloc(f[0].e.samples, sizeof(*f[k].from));
+		if (fusion_match_classes(&f[0], &f[k]) != 0 ||
+		    fusion_match_samples(&f[0], &f[k], f[k].from) != 0)
+			return -1;
 		protocol_difference(&f[k].protocol, &f[0].protocol, &b);
 		protocol_difference(&f[0].protocol, &f[k].protocol, &first);
 		if (b.n > 0)
@@ -125,8 +96,7 @@ fusion_match(struct score_file *f, size_t n)
 		buffer_free(&b);
 		buffer_free(&first);
 	}
-	free(from);
-	return bad ? -1 : 0;
+	return 0;
 }
 
 /* ---- combining ---- */
@@ -145,7 +115,9 @@ fusion_combine(enum fusion how, const struct score_file *f, size_t n,
 	for (size_t i = 0; i < e->samples; i++) {
 		memset(sum, 0, row * sizeof(*sum));
 		for (size_t k = 0; k < n; k++) {
-			memcpy(one, f[k].e.scores + i * row,
+			size_t from = f[k].from != NULL ? f[k].from[i] : i;
+
+			memcpy(one, f[k].e.scores + from * row,
 			    row * sizeof(*one));
 			if (how == FUSION_PROBABILITIES)
 				metric_probabilities(e->loss, one, e->classes,

@@ -22,10 +22,9 @@ enum fusion { FUSION_PROBABILITIES, FUSION_LOGITS };
 
 /*
  * fusion_match(f, n):
- * Check that the files ${f}[n] have the same classes, loss, samples and labels.
- * Put the samples of all files in the order of the first; their by_key is
- * freed.  Print a note for each file whose protocol differs.  Return 0, or -1
- * after a message with the first difference.
+ * Check that the files ${f}[n] have the same classes, loss, samples and labels,
+ * and set ${from} of all but the first.  Print a note for each file whose
+ * protocol differs.  Return 0, or -1 after a message with the first difference.
  */
 int fusion_match(struct score_file *f, size_t n);
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "eval/part.h"
 #include "eval/predict.h"
+#include "eval/results.h"
 #include "graph/metric.h"
 
 static int
@@ -39,15 +40,6 @@ predict_header(const struct predict_run *a, struct buffer *to)
 	for (int k = 1; k <= predict_columns(a); k++)
 		buffer_printf(to, "\ttop%d\tp%d", k, k);
 	buffer_text(to, "\tbegin\tend\n");
-}
-
-static int
-predict_by_score(const void *x, const void *y, void *scores)
-{
-	int a = *(const int *)x, b = *(const int *)y;
-	double p = ((const double *)scores)[a], q = ((const double *)scores)[b];
-
-	return p != q ? (p > q ? -1 : 1) : a - b;
 }
 
 /*
@@ -105,20 +97,17 @@ predict_text_line(const struct predict_run *a, const struct extraction *v,
 
 /*
  * Append the line of ${v} to ${to}.  ${scores} has the scores of all classes
- * before the softmax.  Sort classes by score, equal scores by class number.
+ * before the softmax.
  */
 static void
 predict_line(const struct predict_run *a, const struct extraction *v,
     const double *scores, struct buffer *to)
 {
-	int n = predict_classes_of(a), *best = xcalloc((size_t)n,
-	    sizeof(*best));
+	int n = predict_classes_of(a);
+	int *best = xcalloc((size_t)n, sizeof(*best));
 	double *p = xcalloc((size_t)n, sizeof(*p));
 
-	for (int c = 0; c < n; c++)
-		best[c] = c;
-	qsort_r(best, (size_t)n, sizeof(*best), predict_by_score,
-	    (void *)scores);
+	results_best(scores, n, predict_columns(a), best);
 	metric_probabilities(a->model->graph->op[
 	    a->model->graph->head[0].loss].loss.kind, scores, n, p);
 	if (a->json)

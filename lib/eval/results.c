@@ -1,5 +1,6 @@
 /* The results of an evaluation as tables. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -15,20 +16,21 @@ results_scores(const struct results *r, uint32_t i)
 }
 
 void
-results_best(const struct results *r, uint32_t i, int n, int *class)
+results_best(const double *scores, int classes, int n, int *class)
 {
-	const double *v = results_scores(r, i);
+	int found = 0;
 
-	for (int k = 0; k < n; k++) {
-		class[k] = -1;
-		for (int c = 0; c < r->e->classes; c++) {
-			int taken = 0;
+	for (int c = 0; c < classes; c++) {
+		int to = found;
 
-			for (int j = 0; j < k; j++)
-				taken |= class[j] == c;
-			if (!taken && (class[k] < 0 || v[c] > v[class[k]]))
-				class[k] = c;
-		}
+		while (to > 0 && scores[c] > scores[class[to - 1]])
+			to--;
+		if (to == n)
+			continue;
+		found += found < n;
+		memmove(class + to + 1, class + to,
+		    (size_t)(found - 1 - to) * sizeof(*class));
+		class[to] = c;
 	}
 }
 
@@ -78,7 +80,7 @@ results_confusion(const struct results *r)
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		int label = r->e->sample[i].label, best;
 
-		results_best(r, i, 1, &best);
+		results_best(results_scores(r, i), r->e->classes, 1, &best);
 		if (label >= 0)
 			confusion_add(c, label, best);
 	}

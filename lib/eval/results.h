@@ -42,11 +42,12 @@ void results_put_video(const struct results *r, uint32_t i, struct buffer *to);
 const double *results_scores(const struct results *r, uint32_t i);
 
 /*
- * results_best(r, i, n, class):
- * Write the ${n} classes of sample ${i} with the highest scores to ${class}[n],
- * highest first; equal scores in order of class number.
+ * results_best(scores, classes, n, class):
+ * Write the ${n} classes with the highest of ${scores}[classes] to ${class}[n],
+ * highest first; equal scores in order of class number.  ${n} is at most
+ * ${classes}.
  */
-void results_best(const struct results *r, uint32_t i, int n, int *class);
+void results_best(const double *scores, int classes, int n, int *class);
 
 /*
  * results_print(r, json, to):

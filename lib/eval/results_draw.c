@@ -210,7 +210,7 @@ results_candidates(const struct results *r, int wrong,
 	for (uint32_t i = 0; i < r->e->samples; i++) {
 		int label = r->e->sample[i].label, best;
 
-		results_best(r, i, 1, &best);
+		results_best(results_scores(r, i), r->e->classes, 1, &best);
 		if (wrong && (label < 0 || label == best))
 			continue;
 		metric_probabilities(r->e->loss, results_scores(r, i),

@@ -70,9 +70,10 @@ results_print(const struct results *r, int json, struct buffer *to)
 		buffer_text(to, "#key\tlabel\ttop1\ttop2\ttop3\ttop4\ttop5\t"
 		    "score\tpath\tbegin\tend\n");
 	for (uint32_t i = 0; i < r->e->samples; i++) {
-		metric_probabilities(r->e->loss, results_scores(r, i),
-		    r->e->classes, p);
-		results_best(r, i, n, best);
+		const double *scores = results_scores(r, i);
+
+		metric_probabilities(r->e->loss, scores, r->e->classes, p);
+		results_best(scores, r->e->classes, n, best);
 		(json ? results_print_json : results_print_row)(r, i,
 		    p[best[0]], best, n, to);
 	}

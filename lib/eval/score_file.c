@@ -382,6 +382,7 @@ score_file_free(struct score_file *f)
 	free(f->line);
 	table_free(f->table);
 	free(f->by_key);
+	free(f->from);
 	free(f->label);
 	*f = (struct score_file){ 0 };
 }

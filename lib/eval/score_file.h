@@ -19,6 +19,8 @@ struct score_file {
 	int *line;			/* [samples] line of each sample */
 	struct table *table;		/* has the keys of e.sample */
 	const struct sample **by_key;	/* [samples] sorted by key */
+	uint32_t *from;			/* [samples] number of each sample of
+					 * the first fused file; NULL: equal */
 	struct label_interval *label;	/* the sets of e.sample */
 };
 
