@@ -142,28 +142,35 @@ file_check_text(const char *path, struct buffer *b, const char *wanted)
 
 /* Unlike read(2), pread(2) may be called by several threads on one
  * descriptor. */
+size_t
+file_pread_some(int fd, void *to, size_t n, uint64_t at)
+{
+	size_t done = 0;
+	ssize_t k = 1;
+
+	while (done < n && k > 0) {
+		k = AGAIN(pread(fd, (char *)to + done, n - done,
+		    (off_t)(at + done)));
+		done += k > 0 ? (size_t)k : 0;
+	}
+	if (k == 0)
+		errno = 0;
+	return done;
+}
+
 int
 file_pread(int fd, const char *path, void *to, size_t n, uint64_t at,
     struct error *e)
 {
-	char *p = to;
-	size_t left = n;
+	size_t done = file_pread_some(fd, to, n, at);
 
-	while (left > 0) {
-		ssize_t k = pread(fd, p, left, (off_t)(at + (n - left)));
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return error_errno(e, "%s: offset %llu: cannot read",
-			    Q(path), (unsigned long long)at);
-		if (k == 0)
-			return error_set(e, "%s: offset %llu: file ends after "
-			    "%zu bytes (wanted %zu)", Q(path),
-			    (unsigned long long)at, n - left, n);
-		p += k;
-		left -= (size_t)k;
-	}
+	if (done < n && errno != 0)
+		return error_errno(e, "%s: offset %llu: cannot read", Q(path),
+		    (unsigned long long)at);
+	if (done < n)
+		return error_set(e, "%s: offset %llu: file ends after %zu "
+		    "bytes (wanted %zu)", Q(path), (unsigned long long)at, done,
+		    n);
 	return 0;
 }
 

@@ -49,6 +49,13 @@ int file_pread(int fd, const char *path, void *to, size_t n, uint64_t at,
     struct error *e);
 
 /*
+ * file_pread_some(fd, to, n, at):
+ * As file_pread, but without a message.  Return the number of bytes read.  If
+ * it is less than ${n}, errno is set, to 0 at the end of the file.
+ */
+size_t file_pread_some(int fd, void *to, size_t n, uint64_t at);
+
+/*
  * file_write(fd, path, from, n):
  * Write all ${n} bytes, across EINTR and short writes.  ${path} names the file
  * in messages.  Return 0, or -1 after a message.

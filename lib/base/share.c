@@ -10,18 +10,16 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/share.h"
 #include "base/text.h"
-
-/* File names in a folder, without the suffix. */
-struct share_names { char **item; size_t n, cap; };
 
 enum { LISTED = 8, MEANT = 4 };		/* maximum numbers of names in a
 					 * message */
 
 /* Add the names in ${dir} that end with ${suffix} to ${names}. */
 static void
-share_names_add(struct share_names *names, const char *dir, const char *suffix)
+share_names_add(struct names *names, const char *dir, const char *suffix)
 {
 	struct dirent **entry;
 	int n = scandir(dir, &entry, NULL, alphasort);
@@ -30,23 +28,13 @@ share_names_add(struct share_names *names, const char *dir, const char *suffix)
 		const char *s = entry[i]->d_name;
 
 		if (text_ends(s, suffix)) {
-			names->item = array_reserve(names->item, names->n,
-			    &names->cap, sizeof(*names->item));
-			names->item[names->n++] = xprintf("%.*s",
-			    (int)(strlen(s) - strlen(suffix)), s);
+			entry[i]->d_name[strlen(s) - strlen(suffix)] = '\0';
+			names_add(names, s);
 		}
 		free(entry[i]);
 	}
 	if (n >= 0)
 		free(entry);
-}
-
-static void
-share_names_free(struct share_names *names)
-{
-	for (size_t i = 0; i < names->n; i++)
-		free(names->item[i]);
-	free(names->item);
 }
 
 char *
@@ -70,7 +58,7 @@ share_program_dir(void)
  */
 static char *
 share_search(const char *folder, const char *name, const char *suffix,
-    struct share_names *names, char **where)
+    struct names *names, char **where)
 {
 	const char *env = getenv("VT_SHARE_DIR");
 	char *exe = share_program_dir(), *dir[4] = { 0 }, *found = NULL;
@@ -94,10 +82,10 @@ share_search(const char *folder, const char *name, const char *suffix,
 			found = path;
 		else
 			free(path);
-		if (found != NULL || names->n > 0)
+		if (found != NULL || names_count(names) > 0)
 			continue;
 		share_names_add(names, dir[i], suffix);
-		if (names->n > 0)
+		if (names_count(names) > 0)
 			*where = xstrdup(dir[i]);
 	}
 	for (int i = 0; i < 4; i++)
@@ -131,27 +119,29 @@ share_name_distance(const char *typed, const char *name)
  * than half of its characters.
  */
 static void
-share_names_similar(const struct share_names *names, const char *typed,
+share_names_similar(const struct names *names, const char *typed,
     struct buffer *to)
 {
 	int largest = (int)strlen(typed) / 2, least = largest, of = 0,
 	    shown = 0;
 
-	for (size_t i = 0; i < names->n; i++) {
-		int d = share_name_distance(typed, names->item[i]);
+	for (size_t i = 0; i < names_count(names); i++) {
+		int d = share_name_distance(typed, names_text(names, i));
 
 		least = d < least ? d : least;
 	}
 	largest = least + 1 < largest ? least + 1 : largest;
-	for (size_t i = 0; i < names->n; i++)
-		of += share_name_distance(typed, names->item[i]) <= largest;
+	for (size_t i = 0; i < names_count(names); i++)
+		of += share_name_distance(typed, names_text(names, i)) <=
+		    largest;
 	of = of < MEANT ? of : MEANT;
 	for (int d = least; d <= largest; d++)
-		for (size_t i = 0; i < names->n && shown < of; i++)
-			if (share_name_distance(typed, names->item[i]) == d)
+		for (size_t i = 0; i < names_count(names) && shown < of; i++)
+			if (share_name_distance(typed, names_text(names, i)) ==
+			    d)
 				buffer_printf(to, "%s%s", ++shown == 1 ? "" :
 				    shown == of ? " or " : ", ",
-				    names->item[i]);
+				    names_text(names, i));
 }
 
 /* Return the kind of file that a path may name in place of a name in
@@ -176,28 +166,29 @@ share_kind(const char *folder)
  * suggest similar ones and name the folder. */
 static void
 share_say_missing(const char *folder, const char *name, const char *where,
-    const struct share_names *names)
+    const struct names *names)
 {
 	const char *kind = share_kind(folder);
+	size_t n = names_count(names);
 	struct buffer b = { 0 };
 
 	share_names_similar(names, name, &b);
-	if (names->n == 0)
+	if (n == 0)
 		fail("no %s in %s, which has no files (wanted the path of %s)",
 		    text_quote(name), folder, kind);
-	else if (names->n > LISTED && b.n > 0)
+	else if (n > LISTED && b.n > 0)
 		fail("no %s in %s (similar: %s; %s has all %zu; wanted one "
 		    "of them, or the path of %s)", text_quote(name), folder,
-		    b.data, text_quote(where), names->n, kind);
-	else if (names->n > LISTED)
+		    b.data, text_quote(where), n, kind);
+	else if (n > LISTED)
 		fail("no %s in %s (%s has all %zu; wanted one of them, or the "
 		    "path of %s)", text_quote(name), folder,
-		    text_quote(where), names->n, kind);
+		    text_quote(where), n, kind);
 	else {
 		buffer_free(&b);
-		for (size_t i = 0; i < names->n; i++)
+		for (size_t i = 0; i < n; i++)
 			buffer_printf(&b, "%s%s", i > 0 ? ", " : "",
-			    names->item[i]);
+			    names_text(names, i));
 		fail("no %s in %s (there are: %s; wanted one of them, or the "
 		    "path of %s)", text_quote(name), folder, b.data, kind);
 	}
@@ -207,16 +198,17 @@ share_say_missing(const char *folder, const char *name, const char *where,
 char **
 share_list(const char *folder, const char *suffix, size_t *n)
 {
-	struct share_names names = { 0 };
+	struct names *names = names_new();
 	char *where, **path;
 
 	/* No file has an empty name: all directories are searched. */
-	free(share_search(folder, "", suffix, &names, &where));
-	path = xcalloc(names.n + 1, sizeof(*path));
-	for (size_t i = 0; i < names.n; i++)
-		path[i] = xprintf("%s/%s%s", where, names.item[i], suffix);
-	*n = names.n;
-	share_names_free(&names);
+	free(share_search(folder, "", suffix, names, &where));
+	*n = names_count(names);
+	path = xcalloc(*n + 1, sizeof(*path));
+	for (size_t i = 0; i < *n; i++)
+		path[i] = xprintf("%s/%s%s", where, names_text(names, i),
+		    suffix);
+	names_free(names);
 	free(where);
 	return path;
 }
@@ -224,12 +216,12 @@ share_list(const char *folder, const char *suffix, size_t *n)
 int
 share_has(const char *folder, const char *name, const char *suffix)
 {
-	struct share_names names = { 0 };
+	struct names *names = names_new();
 	char *where = NULL, *found = strchr(name, '/') != NULL ? NULL :
-	    share_search(folder, name, suffix, &names, &where);
+	    share_search(folder, name, suffix, names, &where);
 	int has = found != NULL;
 
-	share_names_free(&names);
+	names_free(names);
 	free(where);
 	free(found);
 	return has;
@@ -238,15 +230,16 @@ share_has(const char *folder, const char *name, const char *suffix)
 char *
 share_find(const char *folder, const char *name, const char *suffix)
 {
-	struct share_names names = { 0 };
+	struct names *names;
 	char *found, *where;
 
 	if (strchr(name, '/') != NULL || text_ends(name, suffix))
 		return xstrdup(name);
-	found = share_search(folder, name, suffix, &names, &where);
+	names = names_new();
+	found = share_search(folder, name, suffix, names, &where);
 	if (found == NULL)
-		share_say_missing(folder, name, where, &names);
-	share_names_free(&names);
+		share_say_missing(folder, name, where, names);
+	names_free(names);
 	free(where);
 	return found;
 }

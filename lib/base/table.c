@@ -34,8 +34,7 @@ table_unescape(char *s)
 void
 table_put(struct buffer *b, const char *text)
 {
-	if (b->n > 0 && b->data[b->n - 1] != '\n')
-		buffer_text(b, "\t");
+	buffer_text(b, b->n > 0 && b->data[b->n - 1] != '\n' ? "\t" : "");
 	for (; *text != '\0'; text++) {
 		const char *special = "\t\n\r\\", *at = strchr(special, *text);
 
@@ -51,7 +50,6 @@ table_escape(const char *s)
 {
 	struct buffer b = { 0 };
 
-	buffer_add(&b, "", 0);
 	table_put(&b, s);
 	return b.data;
 }

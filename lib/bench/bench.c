@@ -194,16 +194,17 @@ static void
 bench_print_cells(const struct bench *b, const char *name,
     const struct figure *f, const char *unit, const char *note)
 {
-	char *first = table_escape(name);
-	char *last = table_escape(note != NULL ? note : "");
+	struct buffer first = { 0 }, last = { 0 };
 
-	fprintf(b->out, "%s\t%s\t%zu", first, unit, f->n);
+	table_put(&first, name);
+	table_put(&last, note != NULL ? note : "");
+	fprintf(b->out, "%s\t%s\t%zu", first.data, unit, f->n);
 	for (int i = 0; i < 3; i++) {
 		fputc('\t', b->out);
 		bench_put_number(b->out, i == 0 ? figure_min(f) : i == 1 ?
 		    figure_median(f) : figure_p99(f));
 	}
-	fprintf(b->out, "\t%s\n", last);
+	fprintf(b->out, "\t%s\n", last.data);
 	if (b->verbose) {
 		fputs("# runs", b->out);
 		for (size_t i = 0; i < f->n; i++) {
@@ -212,8 +213,8 @@ bench_print_cells(const struct bench *b, const char *name,
 		}
 		fputc('\n', b->out);
 	}
-	free(first);
-	free(last);
+	buffer_free(&first);
+	buffer_free(&last);
 }
 
 static void

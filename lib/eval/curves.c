@@ -231,12 +231,11 @@ curves_add_column(struct buffer *b, const struct curves_line *l,
 {
 	static const char *const series[] = { "loss", "top1", "map",
 		"val_loss", "reached" };
-	char text[32], *name;
+	char text[32];
 
-	if (k == CURVES_NAME) {
-		buffer_text(b, name = table_escape(l->name));
-		free(name);
-	} else if (k == CURVES_SERIES)
+	if (k == CURVES_NAME)
+		table_put(b, l->name);
+	else if (k == CURVES_SERIES)
 		buffer_text(b, series[p->series]);
 	else if (k == CURVES_CELLS)
 		curves_add_cells(b, l->schedule, p);

@@ -3,10 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "shard/reader.h"
 
@@ -43,29 +43,18 @@ damage_report(const char *path, const struct damage *d, struct error *e)
 	    strcmp(d->kind, "files") == 0 ? -1 : -2;
 }
 
-/* pread leaves the file offset alone, so several threads can share the
- * descriptor. */
 int
 shard_try_read(const struct shard *s, void *to, size_t n, uint64_t at,
     struct damage *d)
 {
-	char *p = to;
+	size_t done = file_pread_some(s->fd, to, n, at);
 
-	while (n > 0) {
-		ssize_t k = pread(s->fd, p, n, (off_t)at);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return damage_set(d, at, "io", "cannot read: %s",
-			    strerror(errno));
-		if (k == 0)
-			return damage_set(d, at, "io", "the file ends here, "
-			    "%zu bytes are missing", n);
-		p += k;
-		at += (uint64_t)k;
-		n -= (size_t)k;
-	}
+	if (done < n && errno != 0)
+		return damage_set(d, at + done, "io", "cannot read: %s",
+		    strerror(errno));
+	if (done < n)
+		return damage_set(d, at + done, "io", "the file ends here, "
+		    "%zu bytes are missing", n - done);
 	return 0;
 }
 

@@ -191,15 +191,14 @@ static void
 conv_cache_put_row(struct buffer *b, const struct conv_cache_row *r)
 {
 	const struct engine_config *v = &r->choice;
-	char *device = table_escape(r->device);
 
-	buffer_printf(b, "%lld\t%s\t%s\t%lld\t", (long long)r->version,
-	    device, r->key, (long long)v->engine);
+	buffer_printf(b, "%lld", (long long)r->version);
+	table_put(b, r->device);
+	buffer_printf(b, "\t%s\t%lld\t", r->key, (long long)v->engine);
 	for (int i = 0; i < v->knobs; i++)
 		buffer_printf(b, "%s%lld=%lld", i > 0 ? "," : "",
 		    (long long)v->knob[i], (long long)v->value[i]);
 	buffer_printf(b, "%s\t%.9g\n", v->knobs > 0 ? "" : "-", v->seconds);
-	free(device);
 }
 
 char *

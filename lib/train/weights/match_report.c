@@ -89,12 +89,8 @@ match_add_row(struct buffer *b, const char *ours, const char *fate,
 {
 	const char *const cell[] = { ours, fate, theirs, why };
 
-	for (int i = 0; i < 4; i++) {
-		char *text = table_escape(*cell[i] != '\0' ? cell[i] : "-");
-
-		buffer_printf(b, "%s%s", i > 0 ? "\t" : "", text);
-		free(text);
-	}
+	for (int i = 0; i < 4; i++)
+		table_put(b, *cell[i] != '\0' ? cell[i] : "-");
 	buffer_text(b, "\n");
 }
 
