@@ -201,6 +201,13 @@ check_says() {
 		diag "$(head -5 "$T/err")"
 	fi
 }
+# check_message WHAT STATUS REGEX COMMAND...: check_exit, then check_says.
+check_message() {
+	message_of=$1 status_of=$2 regex=$3
+	shift 3
+	check_exit "$message_of" "$status_of" "$@"
+	check_says "$message_of: the message" "$regex"
+}
 # damaged_set SET PLACE: copy SET to $T/broken-PLACE and change one byte there.
 # PLACE is index or footer (of the first shard) or manifest.
 damaged_set() {

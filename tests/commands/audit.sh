@@ -115,14 +115,11 @@ VT_FLIP_BIT=3:$1:$3 check_exit "a fault in a step that is not audited is not rep
 check_same "--audit 2 audits every second step" \
 	"2 4 6 8 10 12 14 16 18" "$(audits bad | jq -r .step | tr '\n' ' ' | sed 's/ $//')"
 
-check_exit "--audit with --deterministic=fast ends with 2" 2 train 1 no --audit 1 --deterministic fast
-check_says "--audit with --deterministic=fast: the message wants --deterministic=exact" \
-	'--audit is for --deterministic=exact'
-check_exit "a malformed VT_FLIP_BIT ends with 2" 2 \
-	env VT_FLIP_BIT=3:x "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" \
-	--schedule "$T/s.tsv" -o "$T/none2" --device ref
-check_says "a malformed VT_FLIP_BIT: the message shows the form of VT_FLIP_BIT" \
-	"VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH"
+check_message "--audit with --deterministic=fast ends with 2" 2 '--audit is for --deterministic=exact' \
+	train 1 no --audit 1 --deterministic fast
+check_message "a malformed VT_FLIP_BIT ends with 2" 2 "VT_FLIP_BIT=3:x .wanted STEP:RANK:MICROBATCH" \
+	env VT_FLIP_BIT=3:x "$BUILD/tests/drill/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o \
+	"$T/none2" --device ref
 
 # ---- resumed on another number of ranks; traced clips ----
 

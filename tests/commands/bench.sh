@@ -52,8 +52,7 @@ try() {
 	shift
 	# shellcheck disable=SC2086
 	{
-	check_exit "$sub spoiled: a wrong result ends with 1" 1 "$spoiled" "$sub" $quick "$@"
-	check_says "$sub spoiled: the wrong result is reported" 'wrong answer: '
+	check_message "$sub spoiled: a wrong result ends with 1" 1 'wrong answer: ' "$spoiled" "$sub" $quick "$@"
 	check_exit "$sub spoiled, with --no-verify" 0 "$spoiled" "$sub" $quick --no-verify "$@"
 	check_exit "$sub as JSON Lines" 0 vt-bench "$sub" $quick --json -v "$@"
 	check "$sub: the JSON Lines are valid: machine, figures, summary" jq -se '
@@ -78,8 +77,7 @@ if [ $have_video = yes ]; then
 	    "$(names | tr '\n' ' ' | sed 's/ $//')"
 	check "decode describes the file" grep -q 'h264 yuv420p 96x64, 25 frames' "$T/out"
 	head -c "$(($(stat -c%s "$T/a.mp4") * 2 / 3))" "$T/a.mp4" >"$T/cut.mp4"
-	check_exit "a truncated video ends decode with 1" 1 vt-bench decode --runs=1 "$T/cut.mp4"
-	check_says "the message says that the video is truncated" 'cut.mp4: truncated'
+	check_message "a truncated video ends decode with 1" 1 'cut.mp4: truncated' vt-bench decode --runs=1 "$T/cut.mp4"
 	head -c 5000 "$T/train/t-000000.tar" >"$T/none.mp4"
 	check_exit "a file that is not a video ends decode with 1" 1 vt-bench decode "$T/none.mp4"
 else
@@ -106,8 +104,7 @@ check_same "loader has rows for each stage of the schedule" \
 # Change a byte in the middle of the first frame, so that its CRC is wrong.
 cp -r "$T/train" "$T/bad"
 printf '\377' | dd of="$T/bad/t-000000.tar" bs=1 seek=700 conv=notrunc 2>/dev/null
-check_exit "a damaged frame ends loader with 4" 4 vt-bench loader --data="$T/bad" --shape=12x8x32
-check_says "the message names the key of the damaged frame" 'key s[0-9]*'
+check_message "a damaged frame ends loader with 4" 4 'key s[0-9]*' vt-bench loader --data="$T/bad" --shape=12x8x32
 check_exit "a damaged frame ends decode with 4" 4 vt-bench decode --data="$T/bad" --images=100
 for place in index footer manifest; do
 	damaged_set "$T/train" $place
@@ -201,8 +198,7 @@ check_same "count: four rows for each algorithm and number of ranks" 32 "$(names
 check_same "count: exact sends at most 4 log2 P + 2 messages per bucket" "" \
 	"$(awk -F '\t' '$1 ~ /exact\/24\/bucket/ && $5 > 20 || $1 ~ /exact\/2\/bucket/ && $5 > 6' "$T/out")"
 for bad in 1 x 2, 2,x; do
-	check_exit "count: --ranks=$bad ends with 2" 2 vt-bench count --ranks=$bad
-	check_says "count: --ranks=$bad: one line names the option" "^vt-bench: error: --ranks=$bad"
+	check_message "count: --ranks=$bad ends with 2" 2 "^vt-bench: error: --ranks=$bad" vt-bench count --ranks=$bad
 done
 check_exit "count: --algorithm=native ends with 2" 2 vt-bench count --algorithm=native
 check_exit "count: --algorithm=torus:4x2 ends with 2" 2 vt-bench count --algorithm=torus:4x2
@@ -221,9 +217,8 @@ if [ $have_mpi = yes ]; then
 		check "$ranks ranks: the table has the MPI library's sum" \
 			grep -q '^allreduce/native/68/time' "$T/out"
 		check_exit "$ranks ranks, five microbatches" 0 mpirun -n $ranks vt-bench allreduce --runs=1 --max=4K --vectors=5
-		check_exit "$ranks ranks: a wrong sum ends with 1" 1 \
+		check_message "$ranks ranks: a wrong sum ends with 1" 1 'wrong answer: allreduce/exact/4096' \
 			mpirun -n $ranks "$spoiled" allreduce --runs=1 --max=4K
-		check_says "$ranks ranks: the wrong sum is reported" 'wrong answer: allreduce/exact/4096'
 	done
 	OMPI_MCA_hwloc_base_binding_policy=none check_exit "two ranks that are not bound run allreduce" 0 \
 		mpirun -n 2 vt-bench allreduce --runs=1 --max=4K
@@ -244,9 +239,8 @@ if [ $have_mpi = yes ]; then
 	check_same "the table has the requested algorithms" \
 		"halving hidden,halving sent,ring hidden,ring sent,torus:3x1 hidden,torus:3x1 sent," \
 		"$(sed -nE 's|^allreduce/([^/]*)/68/(hidden\|sent)\t.*|\1 \2|p' "$T/out" | LC_ALL=C sort | tr '\n' ',')"
-	check_exit "a wrong sum of an algorithm ends with 1" 1 \
+	check_message "a wrong sum of an algorithm ends with 1" 1 'wrong answer: allreduce/torus/4096' \
 		mpirun -n 2 "$spoiled" allreduce --runs=1 --max=4K --algorithm=torus
-	check_says "the wrong sum of the algorithm is reported" 'wrong answer: allreduce/torus/4096'
 	check_exit "--tune writes a table for vt-train" 0 \
 		mpirun -n 2 vt-bench allreduce --runs=1 --max=4K --tune="$T/tune.tsv"
 	check_same "the --tune table has a row for each algorithm" \
@@ -286,8 +280,7 @@ check_same "in the summary" "1 0" "$(jq -r 'select(.type == "summary") | "\(.unm
 wrong() {
 	says=$1
 	shift
-	check_exit "wrong: $*" 2 vt-bench "$@"
-	check_says "wrong usage: the message says: $says" "$says"
+	check_message "wrong: $*" 2 "$says" vt-bench "$@"
 	check_same "wrong usage prints nothing on standard output" "" "$(cat "$T/out")"
 }
 wrong "no sub-test"

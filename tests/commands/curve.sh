@@ -144,8 +144,7 @@ check_same "a target: the runs that reach it, and when" "3 35 0.25 0" "$(awk -F 
 	print $3, $4, $5, $7 - 2 }' "$T/t.tsv")"
 check_same "and of a run that does not, no time" "m1 reached   0.25 0" "$(awk -F '\t' '$1 == "m1" && $2 == "reached" {
 	print $1, $2, $3, $4, $5, $7 }' "$T/t.tsv")"
-check_exit "a target needs curves" 2 vt-eval --curve-target=25 -k "$T/m1"
-check_says "which it names" 'no input .*--curve'
+check_message "a target needs curves" 2 'no input .*--curve' vt-eval --curve-target=25 -k "$T/m1"
 # Folds: another number of samples, so other epochs.
 {
 	start 0
@@ -176,17 +175,15 @@ check_same "over the batch: last accuracies, a mean for each batch" \
 	"x 8 0.2 20 60 top1 0.6000 - 1; x 16 0.2 20 30 top1 0.3000 0.1000 2; m1 16 0.2 20 20 top1 0.2000 - 1; " \
 	"$(awk -F '\t' '!/^#/ { printf "%s %d %g %g %g %s %.4f %s %d; ", $1, $2, $3, $4, $5, $6, $7,
 		$8 == "" ? "-" : sprintf("%.4f", $8), $9 }' "$T/t.tsv")"
-check_exit "over the batch: a run without a schedule ends with 1" 1 \
+check_message "over the batch: a run without a schedule ends with 1" 1 'going/log.jsonl: no schedule.tsv beside it' \
 	vt-eval --curve="$T/no.tsv" --curve-over=batch -k "x=$T/m1,$T/going"
-check_says "over the batch: the message says what is missing" 'going/log.jsonl: no schedule.tsv beside it'
 cp -r "$T/m1" "$T/unseen"
 grep -v validation "$T/m1/log.jsonl" >"$T/unseen/log.jsonl"
 check_exit "over the batch: a run without a validation ends with 1" 1 \
 	vt-eval --curve="$T/no.tsv" --curve-over=batch -k "$T/unseen"
 check_says "over the batch: the message says what to do" 'unseen/log.jsonl: no validation yet; .*--val=DIR'
 check_exit "over the batch, a target is refused" 2 vt-eval --curve="$T/no.tsv" --curve-over=batch --curve-target=25 -k "$T/m1"
-check_exit "--curve-over needs curves" 2 vt-eval --curve-over=batch -k "$T/m1"
-check_says "--curve-over needs curves: the message names them" 'no input .*--curve'
+check_message "--curve-over needs curves" 2 'no input .*--curve' vt-eval --curve-over=batch -k "$T/m1"
 if built cairo; then
 	vt-eval --curve="$T/batch.svg" --curve-over=batch -k "x=$T/m1,$T/m2,$T/m3" -k "$T/m1"
 	for text in 'Validation top-1 after training, %' 'batch, clips' 'Means of 1 to 2 runs; shaded: the standard error of the mean' x m1; do
@@ -268,9 +265,8 @@ if built cairo; then
 	check "the picture of a long run has hours" grep -qx 'hours of training' "$T/long.svg"
 	check_exit "without validations, the picture has one panel" 1 grep -q Validation "$T/long.svg"
 	check_exit "a picture on standard output" 0 vt-eval --curve=- -k "$T/one"
-	check_exit "an unknown picture format ends with 2" 2 vt-eval --curve="$T/a.jpg" -k "$T/one"
-	check_says "an unknown picture format: the message lists the formats" \
-		'wanted a name that ends with .png, .svg or .pdf'
+	check_message "an unknown picture format ends with 2" 2 'wanted a name that ends with .png, .svg or .pdf' \
+		vt-eval --curve="$T/a.jpg" -k "$T/one"
 	# vt-eval as CAIRO=no builds it: lib/draw/without comes before the
 	# library.
 	eval "set -- $(settings_of "$BUILD")"
@@ -289,9 +285,8 @@ else
 	skip "pictures" "built without cairo"
 	bare=vt-eval
 fi
-check_exit "a picture without cairo ends with 2" 2 "$bare" --curve="$T/no.tsv" --curve="$T/no.png" -k "$T/one"
-check_says "a picture without cairo: the message names the package and the build option" \
-	'no.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
+check_message "a picture without cairo ends with 2" 2 'no.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes' \
+	"$bare" --curve="$T/no.tsv" --curve="$T/no.png" -k "$T/one"
 check "without cairo nothing is written" test ! -e "$T/no.tsv" -a ! -e "$T/no.png"
 check_exit "a table is made without cairo" 0 "$bare" --curve="$T/t.tsv" -k "$T/one"
 
@@ -301,8 +296,7 @@ check_exit "a table is made without cairo" 0 "$bare" --curve="$T/t.tsv" -k "$T/o
 # refused.
 broken() {
 	{ start 0; echo "$1"; step 10 2 80 10 8 2; } | made broken
-	check_exit "$4" "$2" vt-eval --curve="$T/no.tsv" -k "$T/broken"
-	check_says "$4: the message shows file and line" "broken/log.jsonl:2: $3"
+	check_message "$4" "$2" "broken/log.jsonl:2: $3" vt-eval --curve="$T/no.tsv" -k "$T/broken"
 	check_same "$4: there is one message" 1 "$(wc -l <"$T/err")"
 }
 broken '{"step":' 4 'not valid JSON' "a truncated line"
@@ -317,12 +311,10 @@ mkdir "$T/odd"
 cp "$T/one/log.jsonl" "$T/odd"
 echo '#stage' >"$T/odd/schedule.tsv"
 check_exit "a malformed schedule of a run ends with 4" 4 vt-eval --curve="$T/no.tsv" -k "$T/odd"
-check_exit "a missing run ends with 1" 1 vt-eval --curve="$T/no.tsv" -k "$T/nowhere"
-check_says "a missing run: the message names the missing run" 'nowhere: no such run'
+check_message "a missing run ends with 1" 1 'nowhere: no such run' vt-eval --curve="$T/no.tsv" -k "$T/nowhere"
 check_exit "a folder without a log ends with 1" 1 vt-eval --curve="$T/no.tsv" -k "$T/train"
 start 0 | made empty
-check_exit "no step at all" 1 vt-eval --curve="$T/no.tsv" -k "$T/empty"
-check_says "says so" 'nothing to draw: no run has a step yet'
+check_message "no step at all" 1 'nothing to draw: no run has a step yet' vt-eval --curve="$T/no.tsv" -k "$T/empty"
 check_exit "a run twice in a mean" 2 vt-eval --curve="$T/no.tsv" -k "x=$T/one,$T/one"
 check_exit "no run between two commas" 2 vt-eval --curve="$T/no.tsv" -k "x=$T/one,,$T/m1"
 check_exit "without a run" 2 vt-eval --curve="$T/no.tsv"
@@ -332,9 +324,8 @@ check_exit "with -0" 2 vt-eval --curve="$T/no.tsv" -k "$T/one" -0
 check_says "names it" '--null does not apply to --curve \(wanted videos and streams\)'
 check_exit "a folder that is not there" 1 vt-eval --curve="$T/no/where.tsv" -k "$T/one"
 if have_mpi; then
-	check_exit "--curve on several ranks ends with 2" 2 mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"
-	check_says "--curve on several ranks: the message says that --curve needs one process" \
-		'for one process, not for 2 ranks'
+	check_message "--curve on several ranks ends with 2" 2 'for one process, not for 2 ranks' \
+		mpirun -np 2 vt-eval --curve="$T/no.tsv" -k "$T/one"
 fi
 check "refused command lines write no table" test ! -e "$T/no.tsv"
 plan

@@ -44,17 +44,14 @@ check_same "a fifth of the videos is kept for the test" \
 before=$(results whole)
 check_exit "the same demo again" 0 demo whole EPOCHS=1
 check_same "the same demo again changes no result" "$before" "$(results whole)"
-check_exit "a demo with other settings in the same OUT ends with 2" 2 demo whole EPOCHS=2
-check_says "a demo with other settings in the same OUT: the message shows the settings of the demo in OUT" \
-	"holds a demo of .* EPOCHS=1"
+check_message "a demo with other settings in the same OUT ends with 2" 2 "holds a demo of .* EPOCHS=1" demo whole EPOCHS=2
 sed -i 's/--optimizer=adamw/--optimizer=sgd/' "$T/whole/settings.txt"
 check_exit "a demo over one of an earlier recipe ends with 2" 2 demo whole EPOCHS=1
 check_says "a demo over one of an earlier recipe: the message shows the earlier recipe and the way out" \
 	"holds a demo of .* --optimizer=sgd .*: remove it, or give another OUT="
 sed -i 's/--optimizer=sgd/--optimizer=adamw/' "$T/whole/settings.txt"
 for epochs in 0 many 1.5; do
-	check_exit "EPOCHS=$epochs is refused" 2 demo none EPOCHS=$epochs
-	check_says "EPOCHS=$epochs: the message says what is wanted" "EPOCHS=$epochs: wanted a number of epochs"
+	check_message "EPOCHS=$epochs is refused" 2 "EPOCHS=$epochs: wanted a number of epochs" demo none EPOCHS=$epochs
 done
 check "a refused demo makes no folder" test ! -e "$T/none"
 
@@ -128,13 +125,10 @@ for signal in INT TERM HUP; do
 done
 check_exit "a demo of three epochs" 0 demo three EPOCHS=3
 check "the output of the training shows validations" grep -q '^# validation	step [0-9]' "$T/out"
-check_exit "a demo whose training was stopped is run again" 0 demo saved-INT EPOCHS=3
-check_says "the training resumes after step 1" 'resuming after step 1'
+check_message "a demo whose training was stopped is run again" 0 'resuming after step 1' demo saved-INT EPOCHS=3
 check_same "the resumed training ends with the same results" "$(results three)" "$(results saved-INT)"
 cp "$T/my videos/pan_left"/* "$T/my videos/zoom_in"
-check_exit "a demo with changed videos ends with 2" 2 demo parts EPOCHS=1
-check_says "a demo with changed videos: the message says that the videos have changed" \
-	"has other videos than when OUT=.* was begun"
+check_message "a demo with changed videos ends with 2" 2 "has other videos than when OUT=.* was begun" demo parts EPOCHS=1
 
 # ---- demo-vs: the demo's training by two trees, in turns ----
 

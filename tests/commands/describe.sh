@@ -77,8 +77,7 @@ check_exit "a set with perceptual hashes verifies" 0 vt-pack --verify -i again
 refused() {
 	pattern=$1
 	shift
-	check_exit "vt-pack $* ends with 2" 2 vt-pack "$@"
-	check_says "vt-pack $*: the message" "$pattern"
+	check_message "vt-pack $* ends with 2" 2 "$pattern" vt-pack "$@"
 }
 refused '--describe: 0 sets \(wanted 1 or 2\)' --describe
 refused '--describe: 3 sets \(wanted 1 or 2\)' --describe a b c

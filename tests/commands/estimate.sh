@@ -29,8 +29,7 @@ check "-n --time multiplies the times that it measures" expr "$(time_of)" : \
 check_same "-n --time prints the time of a step for each stage" 2 "$(grep -c ' m*s a step$' "$T/out")"
 check_exit "-n --time with --precise-bn" 0 train -n --time --schedule "$T/s.tsv" --precise-bn 16
 check "the estimate has one measurement of precise BN" grep -q ' for precise BN$' "$T/out"
-check_exit "--time without -n ends with 2" 2 train --time --schedule "$T/s.tsv" -o "$T/none"
-check_says "--time without -n: the message says that --time needs --dry-run" "--time without --dry-run"
+check_message "--time without -n ends with 2" 2 "--time without --dry-run" train --time --schedule "$T/s.tsv" -o "$T/none"
 check_exit "vt-schedule --check --time measures" 0 \
 	vt-schedule --check --time -m "$T/net.net" -i "$T/train" --device ref "$T/s.tsv"
 check "vt-schedule --check --time prints the same estimate" \
@@ -56,9 +55,8 @@ check "a resumed run ends with the same weights" cmp "$T/run/final.safetensors" 
 rm "$T/run/final.safetensors" "$T/run/ckpt-0000000400.safetensors"
 check_exit "-n of a run that is half done" 0 train -n --schedule "$T/long.tsv" -o "$T/run"
 check "-n shows how many steps are done" grep -q '^# steps done  *200$' "$T/out"
-check_exit "-n with another seed than the run's ends with 2" 2 \
+check_message "-n with another seed than the run's ends with 2" 2 'seed was' \
 	train -n --schedule "$T/long.tsv" -o "$T/run" --seed 8
-check_says "-n prints the message that resuming would print" 'seed was'
 check_exit "-n with --precise-bn=off" 0 train -n --schedule "$T/long.tsv" --precise-bn off
 check "-n with --precise-bn=off measures no statistics" sh -c "! grep 'precise BN' '$T/out'"
 check_exit "a run of few steps" 0 train --schedule "$T/s.tsv" -o "$T/short"

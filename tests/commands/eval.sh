@@ -238,10 +238,8 @@ if [ $cairo = yes ]; then
 		grep -q "^the 5 most confident of $(awk -F '\t' '!/^#/ && $2 != $3' "$T/ref/out" | wc -l) wrong predictions" "$T/wrong.svg"
 else
 	skip "pictures" "built without cairo"
-	check_exit "a picture without cairo ends with 2" 2 \
+	check_message "a picture without cairo ends with 2" 2 'this build has no cairo' \
 		vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --matrix "$T/m.png"
-	check_says "a picture without cairo: the message says that this build has no cairo" \
-		'this build has no cairo'
 	check_exit "a sheet without cairo ends with 2" 2 \
 		vt-eval -k "$net" -i "$T/val" --device ref --scores "$T/never" --sheet "$T/m.png"
 fi
@@ -259,9 +257,8 @@ check_same "the figures are those of the training's last validation" \
 
 # Samples without a label count for no figure.
 "$MAKESET" "$T/blank" 22 8 40 32 2 blank=4
-check_exit "a set with unlabelled samples is scored" 0 \
+check_message "a set with unlabelled samples is scored" 0 'blank: 6 of 22 samples have no label' \
 	vt-eval -k "$net" -i "$T/blank" --device ref --scores "$T/b.tsv" --per-class "$T/b.classes"
-check_says "the message counts the unlabelled samples" 'blank: 6 of 22 samples have no label'
 check_same "the figures count the labelled samples only" \
 	"22 16 $(right "$T/b.tsv")" "$(for f in samples labelled top1 top5; do field $f "$T/out"; done | xargs)"
 check_same "the table of classes counts the labelled samples only" 16 \
@@ -271,10 +268,8 @@ check_same "unlabelled samples have the same scores" "$(tail -n +2 "$T/ref/score
 check_same "unlabelled samples have no label name" 6 \
 	"$(awk -F '\t' '!/^#/ && $2 == ""' "$T/out" | wc -l | tr -d ' ')"
 "$MAKESET" "$T/none" 5 8 40 32 2 blank=1
-check_exit "a set without any label is scored" 0 \
+check_message "a set without any label is scored" 0 'none: no sample has a label; there are scores, but no accuracy' \
 	vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/n.scores"
-check_says "the message says that there is no accuracy" \
-	'none: no sample has a label; there are scores, but no accuracy'
 check_same "without labels, no accuracy or loss is printed" \
 	"   5 0" "$(for f in top1 top5 loss samples labelled; do echo "$(field $f "$T/out")"; done | paste -sd ' ')"
 check_same "without labels, predictions are printed" 5 "$(grep -v '^#' "$T/out" | cut -f 3 | grep -c .)"
@@ -282,10 +277,8 @@ check_same "without labels, scores are written" 5 "$(tail -n +3 "$T/n.scores" | 
 check_exit "a set without any label, with --json" 0 vt-eval -k "$net" -i "$T/none" --device ref --json
 check_same "without labels, --json has no accuracy or loss" 0 "$(tail -1 "$T/out" | grep -cE 'top1|top5|loss')"
 for option in matrix=n.tsv per-class=n.tsv; do
-	check_exit "--$option without labels ends with 2" 2 \
+	check_message "--$option without labels ends with 2" 2 "none: no sample has a label, which --${option%=*} needs" \
 		vt-eval -k "$net" -i "$T/none" --device ref --scores "$T/never" --"${option%=*}=$T/${option#*=}"
-	check_says "--$option: the message says that it needs labels" \
-		"none: no sample has a label, which --${option%=*} needs"
 	check "--$option: nothing is computed" test ! -e "$T/never"
 done
 if [ $cairo = yes ]; then
@@ -293,10 +286,9 @@ if [ $cairo = yes ]; then
 		vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n.svg"
 	check "the sheet of unlabelled samples shows predictions and scores" \
 		said "$T/n.svg" s00000 s00004 "5 of 5 samples, what each is predicted as, and the score"
-	check_exit "a sheet of wrong predictions without labels ends with 2" 2 \
+	check_message "a sheet of wrong predictions without labels ends with 2" 2 \
+		"no sample has a label, which --sheet-of=wrong needs" \
 		vt-eval -k "$net" -i "$T/none" --device ref --sheet "$T/n2.svg" --sheet-of=wrong
-	check_says "a sheet of wrong predictions without labels: the message says that --sheet-of=wrong needs labels" \
-		"no sample has a label, which --sheet-of=wrong needs"
 else
 	skip "a sheet of unlabelled samples" "built without cairo"
 fi
@@ -459,11 +451,8 @@ vt-train -i "$T/train" --val "$T/wide" -m "$T/net.net" --schedule "$T/apart.tsv"
 check_same "without view options, vt-eval uses the views of the run's validations" \
 	"$(sed -n 's/^# validation.*loss \([0-9.]*\).*/\1/p' "$T/apart.out" | tail -1)" \
 	"$(vt-eval -k "$T/apart/final.safetensors" -i "$T/wide" --device ref 2>/dev/null | sed -n 's/^#summary.*	loss \([^	]*\).*/\1/p')"
-check_exit "a sampler of windows with a schedule without a stride ends with 2" 2 \
-	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" \
-	-o "$T/none" --device ref --sampler=pyslowfast
-check_says "a sampler of windows with a schedule without a stride: the message says that the stage has no stride" \
-	's.tsv.*: stage 0 has no stride'
+check_message "a sampler of windows with a schedule without a stride ends with 2" 2 's.tsv.*: stage 0 has no stride' \
+	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/none" --device ref --sampler=pyslowfast
 
 # ---- a run's folder as checkpoint ----
 
@@ -502,16 +491,14 @@ evaluate() {
 refused() {
 	what=$1 status=$2 regex=$3
 	shift 3
-	check_exit "$what" "$status" "$@"
-	check_says "$what: the message says: $regex" "$regex"
+	check_message "$what" "$status" "$regex" "$@"
 	check_same "$what: there is one line of message and no result" \
 		"1 0" "$(grep -c . "$T/err") $(grep -c . "$T/out")"
 }
 two_lines() {
 	what=$1 status=$2 regex=$3
 	shift 3
-	check_exit "$what" "$status" "$@"
-	check_says "$what: the message says: $regex" "$regex"
+	check_message "$what" "$status" "$regex" "$@"
 }
 two_lines "no network" 2 'no network \(wanted --checkpoint=RUN, the folder of a run or a checkpoint\)' vt-eval -i "$T/val"
 two_lines "no data" 2 'no input \(wanted videos, -T, --data=DIR, --rescore=FILE or --curve=FILE\)' vt-eval -k "$net"
@@ -638,11 +625,9 @@ for np in 1 3; do
 		"1 0 " "$(grep -c s00015 "$T/err") $(grep -c . "$T/out") $(ls -A "$T/results")"
 done
 if [ $cairo = yes ]; then
-	check_exit "a damaged frame that only the sheet shows ends with 4" 4 \
-		vt-eval -k "$net" -i "$T/broken" --device ref \
-		--scores "$T/results/s" --sheet "$T/results/h.png" --sheet-samples 22
-	check_says "a damaged frame that only the sheet shows: the message names shard and sample of the sheet's frame" \
-		't-000001.tar.*s00015'
+	check_message "a damaged frame that only the sheet shows ends with 4" 4 't-000001.tar.*s00015' \
+		vt-eval -k "$net" -i "$T/broken" --device ref --scores "$T/results/s" --sheet "$T/results/h.png" \
+		--sheet-samples 22
 	check "the results are those of the undamaged set" cmp "$T/out" "$T/ref/out"
 	check_same "no sheet is written" s "$(ls -A "$T/results")"
 else
@@ -688,8 +673,7 @@ for file in scores per-class matrix sheet; do
 	rm "$T/$f"
 	# An earlier result of the same option is replaced without -f.
 	{ cat "$T/through"; echo old; } >"$T/results/$f"
-	check_exit "--$file on a full disk ends with 1" 1 limited --$file "$T/results/$f"
-	check_says "--$file: the message says why writing failed" "$f: .*File too large"
+	check_message "--$file on a full disk ends with 1" 1 "$f: .*File too large" limited --$file "$T/results/$f"
 	check_same "--$file: the old file stays, and nothing else" \
 		"$f old" "$(ls -A "$T/results") $(tail -1 "$T/results/$f" | tail -c 4)"
 	ln -sf /dev/full "$T/full.${f#*.}"

@@ -6,9 +6,8 @@
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 built FFmpeg || {
-	check_exit "videos in a build without FFmpeg end with 2" 2 vt-eval -k run a.mp4
-	check_says "videos in a build without FFmpeg: the message says that this build has no FFmpeg" \
-		'this build has no FFmpeg, which decodes videos'
+	check_message "videos in a build without FFmpeg end with 2" 2 'this build has no FFmpeg, which decodes videos' \
+		vt-eval -k run a.mp4
 	plan
 	exit
 }
@@ -121,9 +120,8 @@ check_exit "a folder of folders of videos ends with 1" 1 look "$T/My Videos"
 check_says "a folder of folders of videos: the message shows two ways to name the videos in the folders" \
 	'My Videos": a folder without frames, but with folders \(wanted its videos, .*/My Videos"/\*/\*, or a list of them, -T FILE'
 check_same "an error at the start prints no table" "" "$(cat "$T/out")"
-check_exit "a folder of videos ends with 1" 1 look "$T/My Videos/lie still"
-check_says "a folder of videos: the message shows two ways to name the videos in the folder" \
-	'but with files \(wanted its videos, .*/lie still"/\*, or'
+check_message "a folder of videos ends with 1" 1 'but with files \(wanted its videos, .*/lie still"/\*, or' \
+	look "$T/My Videos/lie still"
 (cd "$T/My Videos" && vt-extract -q -o "$T/blank.tar" "lie still/a b.mp4")
 check_exit "a stream of a name with spaces" 0 look -i "$T/blank.tar"
 check_same "a stream's table shows the path, not the key" "lie still/a b.mp4" "$(sed -n 2p "$T/out" | cut -f1)"
@@ -243,9 +241,7 @@ fi
 check_exit "-o writes a file" 0 look -o "$T/answer" "$@"
 check "the file of -o has the table" cmp "$T/answer" "$T/all"
 check_same "with -o, standard output is empty" 0 "$(wc -c <"$T/out")"
-check_exit "-o with an existing file ends with 1" 1 look -o "$T/answer" "$1"
-check_says "-o with an existing file: the message says that -f replaces the file" \
-	'answer: exists \(-f replaces it\)'
+check_message "-o with an existing file ends with 1" 1 'answer: exists \(-f replaces it\)' look -o "$T/answer" "$1"
 check "the existing file is not changed" cmp "$T/answer" "$T/all"
 check_exit "-f -o with an existing file" 0 look -f -o "$T/answer" "$1"
 check_same "-f replaces the existing file" 2 "$(wc -l <"$T/answer")"
@@ -286,8 +282,7 @@ fi
 # streamed WHAT STATUS REGEX: score $T/bad.tar and check status, message and
 # that no file is left.
 streamed() {
-	check_exit "$1" "$2" look -i - -o "$T/no" <"$T/bad.tar"
-	check_says "$1: the message says: $3" "$3"
+	check_message "$1" "$2" "$3" look -i - -o "$T/no" <"$T/bad.tar"
 	check "$1: leaves no file" test ! -e "$T/no"
 }
 size=$(wc -c <"$T/test.tar")
@@ -345,13 +340,11 @@ check_exit "--top with a packed dataset ends with 2" 2 look --top=3 -i "$T/test"
 check_says "--top with a packed dataset: the message says that --top wants videos and streams" \
 	'--top does not apply to a packed dataset \(wanted videos and streams\)'
 if have_mpi; then
-	check_exit "videos on two ranks end with 2" 2 mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref "$1"
-	check_says "videos on two ranks: the message says that videos need one process" \
-		'videos and streams are for one process, not for 2 ranks'
-	check_exit "a missing list on two ranks ends with 2" 2 \
+	check_message "videos on two ranks end with 2" 2 'videos and streams are for one process, not for 2 ranks' \
+		mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref "$1"
+	check_message "a missing list on two ranks ends with 2" 2 \
+		'videos and streams are for one process, not for 2 ranks' \
 		mpirun -np 2 "$BUILD/vt-eval" -k "$net" --device ref -T "$T/nowhere"
-	check_says "a missing list on two ranks: the message says that a list needs one process" \
-		'videos and streams are for one process, not for 2 ranks'
 else
 	skip "two ranks" "no mpirun, or built without MPI"
 fi

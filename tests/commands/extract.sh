@@ -194,24 +194,20 @@ cp "$V/a.mp4" "$T/set/walk/slow by/s1.mp4"
 check_same "with --root the class is the first folder below it" "fall/f1 0 walk/slow=20by/s1 1 walk/w1 1 " \
 	"$(cd "$T" && sample_info --root set --label-from=dir set/fall/f1.mp4 "$T/set/walk/slow by/s1.mp4" ./set/walk/w1.mp4 |
 	jq -r '"\(.key) \(.label) "' | tr -d '\n')"
-check_exit "with --label-from=dir, a video in the root itself ends with 1" 1 \
+check_message "with --label-from=dir, a video in the root itself ends with 1" 1 'w1.mp4: is in .*/set/walk itself' \
 	vt-extract --root "$T/set/walk" --label-from=dir "$T/set/walk/slow by/s1.mp4" "$T/set/walk/w1.mp4"
-check_says "with --label-from=dir, a video in the root itself: the message says that the video is in the root" \
-	'w1.mp4: is in .*/set/walk itself'
-check_exit "folders of several depths without --root end with 2" 2 \
+check_message "folders of several depths without --root end with 2" 2 \
+	'slow by/s1.mp4": class "slow by" by its own folder, walk by the first folder below set; .*--root=set for walk' \
 	sh -c 'cd "$1" && vt-extract --label-from=dir set/*/*.mp4 "set/walk/slow by/s1.mp4" -o mixed.tar' sh "$T"
-check_says "folders of several depths without --root: the message shows both possible classes and the way out" \
-	'slow by/s1.mp4": class "slow by" by its own folder, walk by the first folder below set; .*--root=set for walk'
 check "nothing is written if classes are ambiguous" test ! -e "$T/mixed.tar"
 rm -r "$T/set/walk/slow by"
 printf 'walk\njump\nfall\n' >"$T/classes"
 check_same "--classes numbers the classes" "2 2 0 " \
 	"$(sample_info --classes="$T/classes" --label-from=dir "$T"/set/*/*.mp4 | jq -r '"\(.label) "' | tr -d '\n')"
 printf 'walk\n' >"$T/classes1"
-check_exit "a class that --classes lacks ends with 1" 1 \
+check_message "a class that --classes lacks ends with 1" 1 \
+	'fall/f1.mp4: class fall is not among the 1 class of .*classes1 ' \
 	vt-extract --classes="$T/classes1" --label-from=dir "$T"/set/*/*.mp4
-check_says "a class that --classes lacks: the message names video, class and class file" \
-	'fall/f1.mp4: class fall is not among the 1 class of .*classes1 '
 printf 'path,label\nwalk/w1.mp4,walk\nfall/f2.mp4,fall\n' >"$T/list.csv"
 check_same "--annotations gives paths and labels" "walk/w1 1 fall/f2 0 " \
 	"$(sample_info --annotations "$T/list.csv" --root "$T/set" | jq -r '"\(.key) \(.label) "' | tr -d '\n')"
@@ -245,9 +241,8 @@ P' sh "$T"
 check_same "a name that begins with a dash is taken after --" "-dash.json" \
 	"$(cd "$T/odd" && PATH="$OLDPWD/$BUILD:$PATH" && members -- -dash.mp4 | grep json)"
 cp "$V/a.mp4" "$T/set/walk/w1.avi"
-check_exit "two videos of one key end with 1" 1 \
+check_message "two videos of one key end with 1" 1 'w1.mp4 and .*w1.avi have the same key' \
 	vt-extract "$T/set/walk/w1.mp4" "$T/set/walk/w1.avi" -o "$T/two.tar"
-check_says "the message names both videos of one key" 'w1.mp4 and .*w1.avi have the same key'
 check "with two videos of one key, nothing is written" test ! -e "$T/two.tar"
 rm "$T/set/walk/w1.avi"
 

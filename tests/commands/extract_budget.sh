@@ -73,24 +73,21 @@ costs() {
 }
 costs loop cpu:1.5s 'cpu budget 1.5s exhausted \(--budget\)'
 costs sleep wall:5s,cpu:60s 'wall budget 5s exhausted'
-check_exit "a parent ignores SIGCHLD: a loop is refused" 1 env --ignore-signal=CHLD "$HANG" --budget=cpu:0.5s --root="$V" \
-	"$V/loop.avi" -o "$T/one.tar"
-check_says "a parent ignores SIGCHLD: the message names the limit" 'loop.avi: cpu budget 0.5s exhausted'
+check_message "a parent ignores SIGCHLD: a loop is refused" 1 'loop.avi: cpu budget 0.5s exhausted' \
+	env --ignore-signal=CHLD "$HANG" --budget=cpu:0.5s --root="$V" "$V/loop.avi" -o "$T/one.tar"
 if grep -q -e -fsanitize "$BUILD/flags"; then
 	skip "crash, grow, reserve" "a sanitizer has its own handler and memory"
 else
 	costs crash wall:5m 'the decoder crashed: signal 11 \(Segmentation fault\)'
-	check_exit "without --on-error=skip, a crash ends with 1" 1 \
+	check_message "without --on-error=skip, a crash ends with 1" 1 'error: .*/crash.avi: the decoder crashed' \
 		"$HANG" --budget=cpu:60s --root="$V" "$V/crash.avi" -o "$T/one.tar"
-	check_says "without --on-error=skip, a crash ends with 1: the message names it" 'error: .*/crash.avi: the decoder crashed'
 	costs grow memory:200M 'memory budget 200.00 MiB exhausted'
 	costs reserve memory:200M 'memory budget 200.00 MiB exhausted'
 fi
 check_exit "--budget with -n ends with 2" 2 vt-extract -n --budget=cpu:60s "$V/a1.avi"
 check_says "--budget with -n: the message" '--budget with -n, which decodes nothing'
 while read -r b says; do
-	check_exit "--budget=$b ends with 2" 2 vt-extract --budget="${b#=}" "$V/a1.avi"
-	check_says "--budget=$b: the message has the wrong limit and the wanted form" "error: --budget: $says"
+	check_message "--budget=$b ends with 2" 2 "error: --budget: $says" vt-extract --budget="${b#=}" "$V/a1.avi"
 done <<'BUDGETS'
 cpu cpu:"" \(wanted a time of at least 0.01s, whose unit is s, m, h or d, such as cpu:60s\)$
 cpu:0 cpu:0 \(wanted a time of at least 0.01s

@@ -11,29 +11,23 @@ ffmpeg -v error -y -nostdin -f lavfi -i "testsrc2=s=96x64:r=25:d=4" -c:v mpeg4 -
 # ---- the detected format ----
 
 printf 'label,youtube_id,time_start,time_end,split\n"run fast",a,1,3,train\nwalk,a,0,2,val\nwalk,a,2,4,train\n' >"$T/k.csv"
-check_exit "a Kinetics list is extracted" 0 vt-extract --annotations "$T/k.csv" --root "$V" -o "$T/k.tar"
-check_says "a note shows format, videos and classes of the Kinetics list" \
-	'note: .*k.csv: Kinetics CSV, 3 videos, 2 classes'
-check_exit "--subset=train of a Kinetics list" 0 \
+check_message "a Kinetics list is extracted" 0 'note: .*k.csv: Kinetics CSV, 3 videos, 2 classes' \
+	vt-extract --annotations "$T/k.csv" --root "$V" -o "$T/k.tar"
+check_message "--subset=train of a Kinetics list" 0 'k.csv: Kinetics CSV, 2 videos, 2 classes' \
 	vt-extract --annotations "$T/k.csv" --subset=train --root "$V" -o "$T/kt.tar"
-check_says "the note counts the videos of the subset only" 'k.csv: Kinetics CSV, 2 videos, 2 classes'
-check_exit "--subset without --annotations ends with 2" 2 vt-extract --subset=train "$V/a.mp4"
-check_says "--subset without --annotations: the message says that --subset is for --annotations" \
-	'subset is for --annotations'
+check_message "--subset without --annotations ends with 2" 2 'subset is for --annotations' \
+	vt-extract --subset=train "$V/a.mp4"
 printf 'a.mp4 1\nb.mp4 x y\n' >"$T/broken"
-check_exit "a list with a malformed line ends with 1" 1 \
+check_message "a list with a malformed line ends with 1" 1 'broken: line 2: "b.mp4 x y" \(wanted a path and one label' \
 	vt-extract --annotations "$T/broken" --annotations-format=mmaction2 --root "$V"
-check_says "a list with a malformed line: the message shows line number, found line and wanted form" \
-	'broken: line 2: "b.mp4 x y" \(wanted a path and one label'
 
 printf 'label,youtube_id,time_start,time_end\nwalk,a,0,2\n"run fast",gone,1,3\n' >"$T/gone.csv"
 check_exit "a list with a missing video ends with 1" 1 vt-extract --annotations "$T/gone.csv" --root "$V"
 check_says "a list with a missing video: the message shows list line, tried names and the way out" \
 	'error: .*gone.csv: line 3: .*/gone_000001_000003.mp4: cannot open: No such file or directory \(tried gone_000001_000003.mp4, run_fast/gone_000001_000003.mp4, "run fast/gone_000001_000003.mp4", gone.mp4, gone.webm, gone.mkv, gone.avi, gone\); --on-error=skip leaves it out'
-check_exit "--on-error=skip skips the missing video" 3 \
+check_message "--on-error=skip skips the missing video" 3 \
+	'warning: skipped: .*gone.csv: line 3: .*No such file or directory \(tried ' \
 	vt-extract --annotations "$T/gone.csv" --root "$V" --on-error=skip -o "$T/gone.tar"
-check_says "the warning shows the list line of the missing video" \
-	'warning: skipped: .*gone.csv: line 3: .*No such file or directory \(tried '
 check_says "the summary counts skipped and stored videos" \
 	'warning: 1 of 2 videos were skipped; stored: 1 video, 2 classes \("run fast": 0, walk: 1\), 50 frames of '
 printf '%s\n' "$V/none.mp4" "$V/a.mp4" >"$T/paths"
@@ -44,19 +38,16 @@ check_says "-T with a missing video: the message shows its line in the list" \
 # ---- a number of frames before the label ----
 
 printf 'a.mp4 100 7\n' >"$T/frames"
-check_exit "a number before the label that equals the video's frames" 0 \
+check_message "a number before the label that equals the video's frames" 0 \
+	"frames: path and label, 1 video, 1 class; the number before each label must be the video's frames" \
 	vt-extract --annotations "$T/frames" --root "$V" -o "$T/frames.tar"
-check_says "a note says that the number is checked against the frames" \
-	"frames: path and label, 1 video, 1 class; the number before each label must be the video's frames"
 printf 'a.mp4 99 7\n' >"$T/frames"
-check_exit "a number before the label that differs from the frames ends with 1" 1 \
+check_message "a number before the label that differs from the frames ends with 1" 1 \
+	'frames: line 1: .*a.mp4: 100 frames \(the list has 99 before the label; --annotations-format=path-label ignores it, mmaction2 takes it for a label\)' \
 	vt-extract --annotations "$T/frames" --root "$V"
-check_says "a number before the label that differs from the frames: the message shows both numbers and both ways out" \
-	'frames: line 1: .*a.mp4: 100 frames \(the list has 99 before the label; --annotations-format=path-label ignores it, mmaction2 takes it for a label\)'
-check_exit "--annotations-format=path-label ignores the number before the label" 0 \
+check_message "--annotations-format=path-label ignores the number before the label" 0 \
+	'frames: path and label, 1 video, 1 class; the field between path and label \(line 1\) is ignored' \
 	vt-extract --annotations-format=path-label --annotations "$T/frames" --root "$V" -o "$T/frames2.tar"
-check_says "a note says that the field before the label is ignored" \
-	'frames: path and label, 1 video, 1 class; the field between path and label \(line 1\) is ignored'
 printf 'a.mp4 0 4\n' >"$T/frames"
 check_exit "0 before the label ends with 1" 1 vt-extract --annotations "$T/frames" --root "$V"
 check_says "0 before the label: the message says that 0 may be a label" \
@@ -90,9 +81,8 @@ for i in 1 2 3 4; do cp "$V/f/one/img_0000$i.jpg" "$V/f/two/00$i.jpg"; done
 cp "$V/f/one/img_00001.jpg" "$V/f/gap/1.jpg"
 cp "$V/f/one/img_00002.jpg" "$V/f/gap/3.jpg"
 printf 'one 20 1\ntwo 3 0\n' >"$T/tsm.txt"
-check_exit "a list of folders of frames is extracted" 0 \
+check_message "a list of folders of frames is extracted" 0 'tsm.txt: frames, as TSM lists them, 2 videos, 2 classes' \
 	vt-extract --annotations "$T/tsm.txt" --root "$V/f" -o "$T/tsm.tar"
-check_says "a note shows the TSM format of the list" 'tsm.txt: frames, as TSM lists them, 2 videos, 2 classes'
 check_same "a folder has the listed number of frames, and no rate" "one 20 1 [0,0] two 3 0 [0,0] " \
 	"$(sample_info --annotations "$T/tsm.txt" --root "$V/f" | jq -r '"\(.key) \(.frames) \(.label) \(.fps|tojson) "' | tr -d '\n')"
 for o in -j1 '-j3 --spool-memory=1M'; do
@@ -113,32 +103,24 @@ check_same "an offset in the list counts from the first frame" \
 	"$(vt-extract -q --annotations "$T/mm.txt" --annotations-format=mmaction2-offset --root "$V/f" >"$T/mm.tar"
 	echo "$(tar xOf "$T/mm.tar" one_f000005_f000015.000000.jpg | md5sum) $(tar xOf "$T/mm.tar" --wildcards '*.json' | jq .frames)")"
 printf 'one 21 1\n' >"$T/many.txt"
-check_exit "more listed frames than there are end with 1" 1 vt-extract --annotations "$T/many.txt" --root "$V/f"
-check_says "more listed frames than there are: the message shows found and listed frames" \
-	'one: 20 frames \(the list says 0 to 20\)'
-check_exit "a missing frame number ends with 1" 1 vt-extract "$V/f/gap"
-check_says "a missing frame number: the message names the missing frame number" \
-	'gap: after 1.jpg comes 3.jpg \(wanted number 2\)'
+check_message "more listed frames than there are end with 1" 1 'one: 20 frames \(the list says 0 to 20\)' \
+	vt-extract --annotations "$T/many.txt" --root "$V/f"
+check_message "a missing frame number ends with 1" 1 'gap: after 1.jpg comes 3.jpg \(wanted number 2\)' \
+	vt-extract "$V/f/gap"
 mkdir "$V/f/mixed" "$V/f/none"
 cp "$V/f/one/img_00001.jpg" "$V/f/mixed/a1.jpg"
 cp "$V/f/one/img_00001.jpg" "$V/f/mixed/b1.jpg"
 printf 'two,5,0\n' >"$T/folders"
-check_exit "-n with another number of frames than listed ends with 1" 1 \
+check_message "-n with another number of frames than listed ends with 1" 1 \
+	'folders: line 1: .*two: 4 frames \(the list has 5 before the label' \
 	vt-extract -n --annotations "$T/folders" --root "$V/f"
-check_says "-n with another number of frames than listed: the message shows found and listed frames, before decoding" \
-	'folders: line 1: .*two: 4 frames \(the list has 5 before the label'
-check_exit "two patterns of frame names in one folder end with 1" 1 vt-extract "$V/f/mixed"
-check_says "two patterns of frame names in one folder: the message shows both patterns" \
-	'frames called like a1.jpg and like b1.jpg'
-check_exit "a folder without frames ends with 1" 1 vt-extract "$V/f/none"
-check_says "a folder without frames: the message says that the folder has no frames" \
-	'none: a folder without frames'
-check_exit "--fps with a folder of frames ends with 1" 1 vt-extract --fps=5 "$V/f/two"
-check_says "--fps with a folder of frames: the message says that folders have no rate" \
-	'two: a folder of frames, which has no rate'
+check_message "two patterns of frame names in one folder end with 1" 1 'frames called like a1.jpg and like b1.jpg' \
+	vt-extract "$V/f/mixed"
+check_message "a folder without frames ends with 1" 1 'none: a folder without frames' vt-extract "$V/f/none"
+check_message "--fps with a folder of frames ends with 1" 1 'two: a folder of frames, which has no rate' \
+	vt-extract --fps=5 "$V/f/two"
 head -c 900 "$V/f/one/img_00003.jpg" >"$V/f/two/003.jpg"
-check_exit "a truncated frame ends with 1" 1 vt-extract "$V/f/two"
-check_says "a truncated frame: the message names the truncated frame" 'two/003.jpg: '
+check_message "a truncated frame ends with 1" 1 'two/003.jpg: ' vt-extract "$V/f/two"
 check_exit "--on-error=skip skips the folder with a truncated frame" 3 \
 	vt-extract --on-error=skip -o "$T/skip.tar" --root "$V/f" "$V/f/two" "$V/f/one"
 check_exit "-n with a folder of frames" 0 vt-extract -n --root "$V/f" "$V/f/one"
@@ -173,34 +155,29 @@ keys "a folder has no extension" "v=2E1=2E2 6 v=2E1=2E3 3 " --root="$V/d"
 printf 'path,label,time_start,time_end\na.mp4,Diving,0.5,1.7\na.mp4,CliffDiving,0.5,1.7\na.mp4,Diving,2,3\n' >"$T/l.csv"
 keys "two labels of one interval are two samples, whose keys end with the labels" \
 	"a_000500_001700ms_Diving 30 a_000500_001700ms_CliffDiving 30 a_000002_000003 25 " --root="$V"
-check_exit "two labels of one interval: a warning has the lines" 0 \
+check_message "two labels of one interval: a warning has the lines" 0 \
+	'warning: .*l.csv: line 3: .*a.mp4 has another label than line 2: two samples, whose keys end with their labels$' \
 	vt-extract --short-side=32 --annotations="$T/l.csv" --root="$V" -o "$T/l.vt" -f
-check_says "two labels of one interval: the warning" \
-	'warning: .*l.csv: line 3: .*a.mp4 has another label than line 2: two samples, whose keys end with their labels$'
 printf 'path,label\na.mp4,x\nb.mp4,x\na.mp4,x\n./a.mp4,x\n' >"$T/l.csv"
 check_exit "equal rows end with 1" 1 vt-extract --annotations="$T/l.csv" --root="$V"
 check_says "equal rows: the message has both lines and the way out" \
 	'error: .*l.csv: line 4: .*a.mp4 again, equal to line 2 .wanted each row once.: vt-extract --on-error=skip leaves it out'
 cp "$V/a.mp4" "$V/b.mp4"
-check_exit "--on-error=skip leaves equal rows out" 0 \
+check_message "--on-error=skip leaves equal rows out" 0 \
+	'warning: .*l.csv: line 4: .*a.mp4 again, equal to line 2; 2 equal rows are skipped' \
 	vt-extract --short-side=32 --annotations="$T/l.csv" --root="$V" -o "$T/l.vt" -f --on-error=skip
-check_says "--on-error=skip of equal rows: the warning has the first lines and the number" \
-	'warning: .*l.csv: line 4: .*a.mp4 again, equal to line 2; 2 equal rows are skipped'
 check_says "--on-error=skip of equal rows: the summary" 'note: 2 videos, 1 class'
 printf 'path,label\na.mp4,x\nb.mp4,x\na.avi,x\n' >"$T/l.csv"
-check_exit "two files of one key end with 1, also with --on-error=skip" 1 \
+check_message "two files of one key end with 1, also with --on-error=skip" 1 \
+	'error: .*l.csv: line 4: .*a.mp4 of line 2 and .*a.avi have the same key, a' \
 	vt-extract --annotations="$T/l.csv" --root="$V" --on-error=skip
-check_says "two files of one key: the message has both lines" \
-	'error: .*l.csv: line 4: .*a.mp4 of line 2 and .*a.avi have the same key, a'
 
 # ---- sets of classes ----
 
 printf 'id,script,actions,length\na,"He, who",c012 1.00 2.00;c003 0.00 9.00;c156 1.01 1.02,4\nb,x,,4\n' >"$T/ch.csv"
 cp "$V/a.mp4" "$V/b.mp4"
-check_exit "a Charades list is extracted" 0 \
+check_message "a Charades list is extracted" 0 'ch.csv: Charades CSV, 2 videos, 3 classes' \
 	vt-extract --annotations "$T/ch.csv" --root "$V" -o "$T/ch.tar" --report="$T/ch.report"
-check_says "a note shows format, videos and classes of the Charades list" \
-	'ch.csv: Charades CSV, 2 videos, 3 classes'
 check_same "the report has the sets of classes" 'a -1 [12,3,156] b -1 [] ' \
 	"$(jq -r 'select(.type=="video")|"\(.key) \(.label) \(.labels|tojson)"' "$T/ch.report" | tr '\n' ' ')"
 check_same "seconds become frames, and a video without actions has an empty set" \

@@ -120,8 +120,7 @@ check_says "--group that divides the parts of a video: a warning" 'warning: 1 vi
 wrong() {
 	re=$1
 	shift
-	check_exit "wrong: $*" 2 vt-extract "$@"
-	check_says "wrong usage: the message says: $re" "$re"
+	check_message "wrong: $*" 2 "$re" vt-extract "$@"
 }
 wrong '--split: 8 \(wanted two or three integers from 1 to 1000, such as 8:1:1\)' --split=8 --print-list a.mp4
 wrong '--split: 8:0:1' --split=8:0:1 --print-list a.mp4
@@ -139,8 +138,7 @@ wrong 'no option --list=.* \(an option of vt-pack\)' --list="$T/all.csv"
 refused() {
 	re=$1
 	shift
-	check_exit "refused: $*" 1 vt-extract -q --print-list "$@"
-	check_says "refused: the message says: $re" "$re"
+	check_message "refused: $*" 1 "$re" vt-extract -q --print-list "$@"
 	check_same "refused: one line: $re" "1 0" "$(wc -l <"$T/err" | tr -d ' ') $(wc -c <"$T/out" | tr -d ' ')"
 }
 refused 'all.csv: CSV without a column person \(wanted a list whose header has it, for --group\)' \

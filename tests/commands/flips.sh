@@ -38,17 +38,14 @@ stages "0 0 4 0 4 4 24 4 0.05 0 0" >"$T/s.tsv"
 check_exit "resuming with another table ends with 2" 2 train -o "$T/run" --flip-swap="$T/other.tsv"
 check_says "resuming with another table: the message names --flip-swap and the way out" \
 	'flips was a table and is another table now \(--flip-swap; --override=flips allows it\)'
-check_exit "resuming without the table ends with 2" 2 train -o "$T/run"
-check_says "resuming without the table: the message says that the run had a table" \
-	'flips was a table and is none now'
+check_message "resuming without the table ends with 2" 2 'flips was a table and is none now' train -o "$T/run"
 check_exit "resuming with an equal table" 0 train -o "$T/run" --flip-swap="$T/copy.tsv"
 
 check_exit "a table that comes with vt is found by its name" 2 train -o "$T/no" --flip-swap=something
 check_says "the message names the class that the set lacks" \
 	'flips/something.tsv: line [0-9]+: class "?Pulling something from left to right"? is not among the 4 classes'
-check_exit "an unknown table name ends with 2" 2 train -o "$T/no" --flip-swap=nothing
-check_says "an unknown table name: the message lists the tables that come with vt" \
-	'no nothing in flips \(there are: something'
+check_message "an unknown table name ends with 2" 2 'no nothing in flips \(there are: something' \
+	train -o "$T/no" --flip-swap=nothing
 check_exit "--flip-swap with --no-flip ends with 2" 2 train -o "$T/no" --no-flip --flip-swap=something
 check_says "--flip-swap with --no-flip: the message names both options" 'flip-swap and --no-flip'
 check "a refused run makes no folder" test ! -e "$T/no"

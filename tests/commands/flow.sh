@@ -99,8 +99,7 @@ done
 
 check_exit "an unknown method ends with 2" 2 vt-extract --flow=farneback "$V/a.mkv"
 check_says "the message names the methods" "flow: farneback \(wanted one of none\|tvl1\)"
-check_exit "--rgb without --flow ends with 2" 2 vt-extract --rgb "$V/a.mkv"
-check_says "the message says why" "rgb is for --flow, which is missing"
+check_message "--rgb without --flow ends with 2" 2 "rgb is for --flow, which is missing" vt-extract --rgb "$V/a.mkv"
 check_exit "--flow with --levels ends with 2" 2 vt-extract --flow=tvl1 --levels=64,32 "$V/a.mkv"
 check_exit "a video of one frame ends with 1" 1 vt-extract --flow=tvl1 "$V/one.mkv" -o "$T/one.tar"
 check_says "the message says what flow needs" "one.mkv: one frame to store \(wanted at least 2"

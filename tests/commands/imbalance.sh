@@ -117,8 +117,7 @@ check "another loss keeps its name" grep -q '^# validation.*	loss [0-9.]*' "$T/o
 refused() {
 	what=$1 pattern=$2
 	shift 2
-	check_exit "$what ends with 2" 2 train -o "$T/no" "$@"
-	check_says "$what: the message says what is wrong" "$pattern"
+	check_message "$what ends with 2" 2 "$pattern" train -o "$T/no" "$@"
 }
 refused "--balance for sets of classes" 'its samples have sets of classes \(--balance is for one class a sample\)' \
 	-i "$T/sets" --loss=sigmoid --balance=1

@@ -44,10 +44,9 @@ check "the exported file has no vt footer" sh -c "! grep -q vt.footer '$T/w.safe
 
 # ---- loaded parameters ----
 
-check_exit "a run starts from the file with a frozen backbone" 0 \
+check_message "a run starts from the file with a frozen backbone" 0 \
+	'w.safetensors: safetensors, names of tsm: 77 of 77 parameters loaded, 0 reshaped, 0 initialized; 100.0 % of the backbone' \
 	train frozen --init="$T/w.safetensors" --freeze=backbone
-check_says "says what became of it" \
-	'w.safetensors: safetensors, names of tsm: 77 of 77 parameters loaded, 0 reshaped, 0 initialized; 100.0 % of the backbone'
 tensors frozen | sort >"$T/frozen.list"
 check_same "only the classifier has changed" "new_fc.bias new_fc.weight" "$(changed "$T/first.list" "$T/frozen.list" | xargs)"
 check_same "the report lists all 77 loaded parameters" 77 "$(fates frozen loaded | wc -l)"
@@ -65,9 +64,8 @@ check_same "the report calls momentum a state of training" "a state of training"
 # A set with other classes: the seed initializes a new classifier.
 for set in five named; do
 	options="-i $T/$set -m tsm_tiny --schedule=$T/still.tsv --device=ref --weight-decay=0"
-	check_exit "$set: other classes" 0 train $set.run --init="$T/w.safetensors" --freeze=backbone
-	check_says "the classifier is initialized, with the reason" \
-		'initialized: fc.weight \(other classes\), fc.bias \(other classes\)'
+	check_message "$set: other classes" 0 'initialized: fc.weight \(other classes\), fc.bias \(other classes\)' \
+		train $set.run --init="$T/w.safetensors" --freeze=backbone
 	check_same "those names only" "fc.bias fc.weight" "$(fates $set.run new | sort | xargs)"
 	check_same "and what belonged there is left out" "new_fc.bias new_fc.weight" \
 		"$(awk -F'\t' '$2 == "left out" && $4 != "a counter" { print $3 }' "$T/$set.run/init.tsv" | sort | xargs)"
@@ -97,10 +95,9 @@ check_exit "norms that the network does not have end with 2" 2 train no -m "$T/b
 check_says "the message names them and the network that the file fits" \
 	'error: .*: 8 tensors of convolutions and norms do not fit bare: base_model.layer2.0.downsample.1.bias, .* and 2 more \(the file fits tsm_tiny; --init-partial takes the others\)'
 check "a refused run makes no folder" test ! -e "$T/no"
-check_exit "norms that the network does not have end with 2 for a checkpoint of vt, too" 2 \
+check_message "norms that the network does not have end with 2 for a checkpoint of vt, too" 2 \
+	'error: .*: 8 tensors of convolutions and norms do not fit bare: bn/layer2.0.downsample.1.running_mean, .* and 2 more \(the file fits tsm_tiny, tsn_tiny;' \
 	train no -m "$T/bare.net" --init="$T/first/final.safetensors"
-check_says "the message names them" \
-	'error: .*: 8 tensors of convolutions and norms do not fit bare: bn/layer2.0.downsample.1.running_mean, .* and 2 more \(the file fits tsm_tiny, tsn_tiny;'
 check_exit "--init-partial leaves them out" 0 train bare -m "$T/bare.net" --init="$T/w.safetensors" --init-partial
 check_same "all else is loaded" "" "$(fates bare new)"
 check_exit "norms that the file does not have end with 2" 2 train no -m tsm_tiny --init="$T/bare/final.safetensors"
@@ -128,12 +125,10 @@ check_exit "the run does not resume with another missing file" 2 train frozen --
 check_says "the message names the run's own file instead of the missing one" \
 	'gone: the run is there already, and began from another file, w.safetensors'
 mv "$T/kept" "$T/w.safetensors"
-check_exit "the run does not resume with another existing file" 2 \
+check_message "the run does not resume with another existing file" 2 'began from another file, w.safetensors' \
 	train frozen --init="$T/first/final.safetensors" --freeze=backbone
-check_says "the message names the run's own file" 'began from another file, w.safetensors'
-check_exit "the run does not resume with another --freeze" 2 \
+check_message "the run does not resume with another --freeze" 2 '--freeze|freeze was' \
 	train frozen --init="$T/w.safetensors" --freeze=layer1.0.conv1
-check_says "the message names the setting freeze" '--freeze|freeze was'
 # arena OPTION...: print the bytes of activations that a run with these options
 # needs.
 arena() {
@@ -141,11 +136,9 @@ arena() {
 	vt-train -n $options -o "$T/no" "$@" | sed -n 's/^0.*	//p'
 }
 check "frozen layers need less memory, by the plan" test "$(arena --freeze=backbone)" -lt "$(arena)"
-check_exit "a freeze pattern without a match ends with 2" 2 train no --freeze='layer9.*'
-check_says "a freeze pattern without a match: the message says that no operator has this name" \
-	"tsm_tiny has no operator of this name"
-check_exit "freezing everything ends with 2" 2 train no --freeze='*'
-check_says "freezing everything: the message says that nothing is left to train" 'nothing is left to train'
+check_message "a freeze pattern without a match ends with 2" 2 "tsm_tiny has no operator of this name" \
+	train no --freeze='layer9.*'
+check_message "freezing everything ends with 2" 2 'nothing is left to train' train no --freeze='*'
 head -c 5000 "$T/w.safetensors" >"$T/cut"
 check_exit "a truncated file of weights ends with 4" 4 train no --init="$T/cut"
 LC_ALL=C sed '1s/"F32"/"C64"/' "$T/w.safetensors" >"$T/c64"
@@ -222,19 +215,17 @@ check_exit "no names" 2 vt-train --export="$T/x" --output="$T/first"
 check_exit "no run" 1 vt-train --export="$T/x" --names=tsm --output="$T/nowhere"
 check "no file was written" test ! -e "$T/x"
 for names in torchvision pyslowfast; do
-	check_exit "$names: an export of a network with shifts ends with 2" 2 \
+	check_message "$names: an export of a network with shifts ends with 2" 2 \
+		"error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv" \
 		vt-train --export="$T/x" --names=$names --output="$T/first"
-	check_says "$names: the message names the operator and the table" \
-		"error: tsm_tiny: $names has no network with layer1.0.shift: wanted other names, or .*weights/$names.tsv"
 	check "$names: no file is written" test ! -e "$T/x"
 	grep -v 'lacks$' "share/weights/$names.tsv" >"$T/$names.tsv"
 done
 printf '%s\tlayer1.0.bn1\tno layer1.0.bn1 kind=relu, op layer1.0.conv1 k=1,3,3 s=1,1,1 out=16\tlacks\n' - |
 	cat share/weights/tsm.tsv - >"$T/attributes.tsv"
-check_exit "a network with the attributes of a row is refused" 2 \
+check_message "a network with the attributes of a row is refused" 2 \
+	'has no network with layer1.0.bn1 \(no layer1.0.bn1 kind=relu, op layer1.0.conv1 k=1,3,3 s=1,1,1 out=16\): wanted' \
 	vt-train --export="$T/x" --names="$T/attributes.tsv" --output="$T/first"
-check_says "the message has the conditions of the row" \
-	'has no network with layer1.0.bn1 \(no layer1.0.bn1 kind=relu, op layer1.0.conv1 k=1,3,3 s=1,1,1 out=16\): wanted'
 sed 's/out=16/out=17/' "$T/attributes.tsv" >"$T/other.tsv"
 check_exit "with another attribute it is exported" 0 \
 	vt-train -q --export="$T/x" --names="$T/other.tsv" --output="$T/first"
@@ -279,9 +270,8 @@ for f in w old; do
 	tensors from | sort >"$T/from.list"
 	check_same "$f.pth: the loaded weights are the same" "" "$(changed "$T/frozen.list" "$T/from.list")"
 done
-check_exit "weights with NaN end with 2" 2 train no --init="$T/nan.pth"
-check_says "weights with NaN: the message names the tensor with NaN" \
-	'tensor module.base_model.conv1.weight holds NaN'
+check_message "weights with NaN end with 2" 2 'tensor module.base_model.conv1.weight holds NaN' \
+	train no --init="$T/nan.pth"
 
 # torchvision's ResNet-18 loads exported weights, and vt loads torchvision's.
 if ! "$python" -c 'import torchvision' 2>/dev/null; then

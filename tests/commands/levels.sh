@@ -64,8 +64,7 @@ check_same "and shrinks in a smaller one" 22,16 "$(size "$T/e/folder.000001.s16.
 refused() {
 	what=$1 regex=$2
 	shift 2
-	check_exit "$what is refused" 2 vt-extract "$@" "$T/small.mp4" -o "$T/no.tar"
-	check_says "$what: the message names it" "$regex"
+	check_message "$what is refused" 2 "$regex" vt-extract "$@" "$T/small.mp4" -o "$T/no.tar"
 }
 refused "an ascending level" '128,256: 256 after 128' --levels=128,256
 refused "a repeated level" '256,256: 256 after 256' --levels=256,256
@@ -150,10 +149,9 @@ check_same "a run that was killed and resumed gives the same weights" "$want" "$
 check_exit "a run is stopped after a step" 75 \
 	vt-train -i "$T/levels" --val "$T/levels" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/part" --device ref \
 	--seed 7 --crop-rule=jitter -qq --stop-after 0.001s
-check_exit "resuming with another level is refused" 2 \
+check_message "resuming with another level is refused" 2 'level' \
 	vt-train -i "$T/levels" --val "$T/levels" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/part" --device ref \
 	--seed 7 --crop-rule=jitter -q --level=largest
-check_says "another level: the message names the option" 'level'
 
 # ---- evaluation ----
 

@@ -27,8 +27,7 @@ worst=$(log plain step | jq -s -r '.[1:] | max_by(.loss) | .step')
 limit=$(log plain step | jq -s -r '[.[].loss] | sort | .[-2] - 1e-7')
 
 options="--max-loss $limit --trace-samples $T/trace"
-check_exit "a step beyond --max-loss ends with 5" 5 train stopped env
-check_says "a step beyond --max-loss: the message says that the run has diverged" "the run has diverged"
+check_message "a step beyond --max-loss ends with 5" 5 "the run has diverged" train stopped env
 step=$(($(vt-train --status "$T/stopped" | jq .step) + 1))
 file=$T/stopped/nan-$(printf %010d $step).tsv
 check_same "the clips of the step are listed with their keys" \
@@ -36,9 +35,7 @@ check_same "the clips of the step are listed with their keys" \
 check_same "the loss of each microbatch is listed" "6" "$(grep -v '^#' "$file" | cut -f3,4 | sort -u | wc -l)"
 
 options="--max-loss $limit --on-nan skip:3"
-check_exit "--on-nan=skip continues" 0 train skipped env
-check_says "a warning names the skipped step and counts it" \
-	"warning: step $step: the loss is .*it is skipped .1 of 3"
+check_message "--on-nan=skip continues" 0 "warning: step $step: the loss is .*it is skipped .1 of 3" train skipped env
 check_same "the log has the skipped step" "$step" "$(log skipped skip | head -1 | jq .step)"
 check_same "skipped steps count as steps" 10 "$(log skipped step | wc -l)"
 n=$(log skipped skip | wc -l)
@@ -59,17 +56,14 @@ check "a run that is stopped and resumed has the same weights" \
 	cmp "$T/skipped/final.safetensors" "$T/again/final.safetensors"
 if [ "$n" -gt 1 ]; then
 	options="--max-loss $limit --on-nan skip:1"
-	check_exit "more steps than allowed end with 5" 5 train more env
-	check_says "more steps than allowed: the message counts the skipped steps" \
-		"1 steps were skipped already"
+	check_message "more steps than allowed end with 5" 5 "1 steps were skipped already" train more env
 else
 	options="--max-loss 0.0001 --on-nan skip:4"
 	check_exit "more steps than allowed end with 5" 5 train more env
 	check_same "exactly four steps are skipped" 4 "$(log more skip | wc -l)"
 fi
 options="--on-nan skip:0"
-check_exit "--on-nan=skip:0 ends with 2" 2 train other env
-check_says "--on-nan=skip:0: the message wants fail or skip:K" "wanted fail or skip:K"
+check_message "--on-nan=skip:0 ends with 2" 2 "wanted fail or skip:K" train other env
 
 # A real divergence: the update before it moves the weights far away.
 stages '0 0 3 0 12 2 16 2 1000000 0 0' >"$T/s.tsv"

@@ -101,8 +101,7 @@ check_says "the message names --output" '--resume without --output=DIR'
 
 while IFS='|' read -r message command; do
 	# shellcheck disable=SC2086
-	check_exit "$command: the value is refused" 2 $command
-	check_says "$command: the message says what is wanted" "$message"
+	check_message "$command: the value is refused" 2 "$message" $command
 done <<'VALUES'
 --lr: 1e-400 \(wanted a number from 0 to 1000000\)|vt-schedule --lr=1e-400
 --lr: 0x10 \(wanted a number|vt-schedule --lr=0x10
@@ -140,8 +139,7 @@ check_same "a value of two lines is read back" "$(grep ^prefix "$T/two" | cut -f
 # this message.
 refused() {
 	printf "$2" >"$T/one"
-	check_exit "refused: $1" 2 vt-pack -c "$T/one" --print-config
-	check_says "the message is: $1" "$1"
+	check_message "refused: $1" 2 "$1" vt-pack -c "$T/one" --print-config
 }
 refused 'one:1: no closing quote' 'prefix = "a\n'
 refused 'one:1: no closing quote' 'prefix = "a\\"\n'
@@ -151,12 +149,9 @@ refused 'one:1: no option lr \(an option of vt-schedule\)' 'lr = 1\n'
 
 # ---- an option of another command ----
 
-check_exit "--lr with vt-train ends with 2" 2 vt-train --lr=0.1 -i train
-check_says "--lr with vt-train: the message says that --lr is an option of vt-schedule" \
-	'no option --lr=0.1 \(an option of vt-schedule\)'
-check_exit "--batch with vt-train ends with 2" 2 vt-train --batch 8
-check_says "--batch with vt-train: the message says that --batch is an option of vt-schedule" \
-	'no option --batch \(an option of vt-schedule\)'
+check_message "--lr with vt-train ends with 2" 2 'no option --lr=0.1 \(an option of vt-schedule\)' \
+	vt-train --lr=0.1 -i train
+check_message "--batch with vt-train ends with 2" 2 'no option --batch \(an option of vt-schedule\)' vt-train --batch 8
 check_exit "--short-side with vt-pack ends with 2" 2 vt-pack --short-side=128
 check_says "--short-side with vt-pack: the message names the commands with --short-side" \
 	'no option --short-side=128 \(an option of vt-bench and vt-extract and vt-train\)'
@@ -189,22 +184,19 @@ check_exit "vt-train without -v" 0 \
 	vt-train -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
 check_same "vt-train without -v prints no message" "" "$(cat "$T/err")"
 rm -r "$T/run"
-check_exit "vt-train with -v" 0 \
+check_message "vt-train with -v" 0 'note: .*/train: 16 samples of [0-9]+ classes$' \
 	vt-train -v -i "$T/train" -m tsm_tiny --schedule="$T/s.tsv" -o "$T/run" --device=ref -j1
-check_says "vt-train -v shows the dataset" 'note: .*/train: 16 samples of [0-9]+ classes$'
 check_says "vt-train -v shows network, device, precision and ranks" \
 	'note: tsm_tiny: [0-9]+ parameters on ref in fp32, 1 rank of 1 thread$'
 check_says "vt-train -v shows epochs and steps of the schedule" 'note: .*/s.tsv: epochs 1, steps 2, done 0$'
 check_says "vt-train -v shows saved checkpoints" 'note: .*/run/ckpt-0000000002.safetensors is saved$'
 check_exit "vt-eval without -v" 0 vt-eval -k "$T/run/final.safetensors" -i "$T/train" --device=ref
 check_same "vt-eval without -v prints no message" "" "$(cat "$T/err")"
-check_exit "vt-eval with -v" 0 vt-eval -v -k "$T/run/final.safetensors" -i "$T/train" --device=ref
-check_says "vt-eval -v shows checkpoint, network and step" \
-	'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$'
+check_message "vt-eval with -v" 0 'note: .*/run/final.safetensors: tsm_tiny of step 2, epoch 1.00$' \
+	vt-eval -v -k "$T/run/final.safetensors" -i "$T/train" --device=ref
 check_says "vt-eval -v shows dataset and views" \
 	'note: .*/train: 16 samples of [0-9]+ classes; clips 1, crops 1, frames 2, crop size 16$'
 
 echo 'epoch = 7' >"$T/wrong"
-check_exit "a file with an unknown name" 2 vt-schedule -c "$T/wrong"
-check_says "says where, and the nearest name" "wrong:1: no option epoch \(similar: epochs\)"
+check_message "a file with an unknown name" 2 "wrong:1: no option epoch \(similar: epochs\)" vt-schedule -c "$T/wrong"
 plan

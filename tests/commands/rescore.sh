@@ -191,8 +191,7 @@ check "their sum is 1" awk -F '[=:@]' '{ exit !(NF == 5 && ($2 + $3 + $4 - 1) ^ 
 refused() {
 	status=$1 message=$2
 	shift 2
-	check_exit "$message: ends with $status" "$status" vt-eval "$@"
-	check_says "$message: the message says so" "$message"
+	check_message "$message: ends with $status" "$status" "$message" vt-eval "$@"
 	check_same "$message: nothing is printed" "" "$(cat "$T/out")"
 }
 grep -v '^s00003	' "$T/flow.tsv" >"$T/less.tsv"

@@ -89,18 +89,15 @@ check_exit "a batch that is not a whole number of groups ends with 2" 2 vt-sched
 check_says "a batch that is not a whole number of groups: the message suggests a size of groups" \
     'stage 0, cycle 0: a batch of 12 .* groups of 8 clips \(groups of 6 fit all batches'
 check_exit "the suggested size is accepted" 0 vt-schedule --batch=12 --bn-size=6
-check_exit "unequal shares for --bn=pyslowfast end with 2" 2 \
-    vt-schedule --bn=pyslowfast --ranks=3
-check_says "unequal shares for --bn=pyslowfast: the message says that 3 devices cannot share equally" \
-	'cannot be shared equally by 3 devices'
+check_message "unequal shares for --bn=pyslowfast end with 2" 2 'cannot be shared equally by 3 devices' \
+	vt-schedule --bn=pyslowfast --ranks=3
 
 # ---- wrong usage: exit 2, one line and a hint, nothing on standard output ----
 
 wrong() {
 	says=$1
 	shift
-	check_exit "wrong: $*" 2 vt-schedule "$@"
-	check_says "wrong usage: the message says: $says" "$says"
+	check_message "wrong: $*" 2 "$says" vt-schedule "$@"
 	check_same "wrong usage prints nothing on standard output" "" "$(cat "$T/out")"
 }
 printf 'junk\n' >"$T/junk.tsv"
@@ -152,8 +149,7 @@ check_same "-o writes what standard output gets" "$(cat "$T/good.tsv")" \
 check_exit "-f replaces a file" 0 vt-schedule -f --epochs=3 -o "$T/good.tsv"
 check_same "-f writes the new table" "$(vt-schedule --epochs=3)" "$(cat "$T/good.tsv")"
 check_same "-f leaves no temporary file" "" "$(find "$T" -name '.*' -type f)"
-check_exit "-o in a missing folder ends with 1" 1 vt-schedule -o "$T/no/x.tsv"
-check_says "-o in a missing folder: the message names the missing folder" "no/.*: cannot create: No such file"
+check_message "-o in a missing folder ends with 1" 1 "no/.*: cannot create: No such file" vt-schedule -o "$T/no/x.tsv"
 check_exit "a full disk ends with 1" 1 sh -c 'vt-schedule >/dev/full'
 check_same "printed settings make the same schedule" \
     "$(vt-schedule --policy=long --epochs=9 --milestones=5)" \
@@ -162,8 +158,7 @@ check_same "printed settings make the same schedule" \
 check_same "printed settings give no warning of unused options" "" \
     "$(vt-schedule -c "$T/conf" -o "$T/conf.tsv" 2>&1)"
 check_same "the environment sets no options" "$(vt-schedule)" "$(VT_MILESTONES=3,7 vt-schedule -q)"
-check_exit "an option in vain" 0 vt-schedule --short-factors=0.5
-check_says "is worth a warning" "warning: --short-factors has no effect"
+check_message "an option in vain" 0 "warning: --short-factors has no effect" vt-schedule --short-factors=0.5
 check_exit "unless that is not wanted" 0 vt-schedule -q --short-factors=0.5
 check_same "and it is quiet then" "" "$(cat "$T/err")"
 
@@ -233,10 +228,8 @@ if built cairo; then
 	stages '0 0 1 0 1 1 1 1 0 0 0' >"$T/least.tsv"
 	check_exit "the smallest possible table is drawn" 0 vt-schedule --plot="$T/least.png" "$T/least.tsv"
 	for name in x.jpg x tsv; do
-		check_exit "a picture called $name ends with 2" 2 \
+		check_message "a picture called $name ends with 2" 2 'wanted a name that ends with .png, .svg or .pdf' \
 			vt-schedule --plot="$T/$name" -o "$T/never.tsv"
-		check_says "a picture called $name: the message lists the formats" \
-			'wanted a name that ends with .png, .svg or .pdf'
 		check "a picture called $name: nothing is written" test ! -e "$T/never.tsv"
 	done
 	check_exit "a picture in a missing folder ends with 1" 1 vt-schedule --plot="$T/no/x.svg"
@@ -261,9 +254,8 @@ else
 	skip "pictures" "built without cairo"
 	bare=vt-schedule
 fi
-check_exit "a picture without cairo ends with 2" 2 "$bare" --plot="$T/e.png" -o "$T/never.tsv"
-check_says "a picture without cairo: the message names the packages and the build option" \
-	'e.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes'
+check_message "a picture without cairo ends with 2" 2 'e.png: this build has no cairo, .*libcairo2-dev .*CAIRO=yes' \
+	"$bare" --plot="$T/e.png" -o "$T/never.tsv"
 check "without cairo nothing is written" test ! -e "$T/never.tsv" -a ! -e "$T/e.png"
 check_same "a table is made without cairo" "$(vt-schedule)" "$("$bare")"
 
@@ -282,9 +274,8 @@ check_same "--locate: three names of one step" "75 75 75" "$(vt-schedule --sampl
 	awk -F '\t' '/^[0-9]/ { print $1 }' | xargs)"
 check_same "--locate prints step, epoch and sample" \
 	"75 1.2 1200" "$(vt-schedule --samples=1000 --locate=step:75 "$T/fixed.tsv" | awk '/^[0-9]/ { print $1, $2, $3 }')"
-check_exit "--locate after the end ends with 2" 2 vt-schedule --samples=1000 --locate=step:1250 "$T/fixed.tsv"
-check_says "--locate after the end: the message shows where the schedule ends" \
-	'1250 is after the end: 1250 steps of 20000 samples in 20 epochs'
+check_message "--locate after the end ends with 2" 2 '1250 is after the end: 1250 steps of 20000 samples in 20 epochs' \
+	vt-schedule --samples=1000 --locate=step:1250 "$T/fixed.tsv"
 check_exit "--locate with an unknown unit ends with 2" 2 \
 	vt-schedule --samples=1000 --locate=hour:3 "$T/fixed.tsv"
 check_exit "--locate=step without --samples ends with 2" 2 vt-schedule --locate=step:3 "$T/fixed.tsv"
@@ -325,15 +316,13 @@ else
 fi
 check_same "--check shows the largest number of ranks" \
 	"# ranks at most        2" "$(grep '^# ranks at most' "$T/plan")"
-check_exit "--check with too many ranks ends with 2" 2 \
+check_message "--check with too many ranks ends with 2" 2 \
+	'a batch of 16 clips in BN groups of 8 makes 2 microbatches, too few for 3 ranks' \
 	vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --ranks 3
-check_says "--check with too many ranks: the message states the rule for ranks" \
-	'a batch of 16 clips in BN groups of 8 makes 2 microbatches, too few for 3 ranks'
 check_same "--check with too many ranks prints no table" "" "$(cat "$T/out")"
-check_exit "--check with too little memory ends with 2" 2 \
+check_message "--check with too little memory ends with 2" 2 \
+	'rank 0 of 1 needs .* \(--memory=1.00 MiB\), most of all in stage [0-9], cycle 2' \
 	vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 1M
-check_says "--check with too little memory: the message names the cell that needs most memory" \
-	'rank 0 of 1 needs .* \(--memory=1.00 MiB\), most of all in stage [0-9], cycle 2'
 check_exit "--check with enough memory" 0 \
 	vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny -i "$T/train" --memory 8G
 check_exit "--check with an unknown network ends with 2" 2 \
@@ -373,8 +362,7 @@ recipe resnet50 1281167 imagenet_r50_34k_68k
 refuses() {
 	says=$1
 	shift
-	check_exit "wrong: --check $*" 2 vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny "$@"
-	check_says "wrong --check: the message says: $says" "$says"
+	check_message "wrong: --check $*" 2 "$says" vt-schedule --check "$T/by-steps.tsv" -m tsm_tiny "$@"
 }
 refuses 'needs --model=NET, and --data=DIR or --samples=N with --num-classes=N' --samples=40
 refuses '--time needs --data' --samples=40 --num-classes=8 --time

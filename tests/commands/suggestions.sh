@@ -23,9 +23,8 @@ means tsm_tny "tsm_tiny or tsn_tiny"
 means resnet18 "resnet50, tsn_r18 or tsm_r18"
 means x3d "x3d_m, x3d_m_pyslowfast, x3d_s or x3d_s_pyslowfast"
 means tsm-r50 "tsm_r50 or tsn_r50"
-check_exit "a network unlike any other ends with 2" 2 train -n -m nonesuch
-check_says "a network unlike any other: the message suggests no network" \
-	'no nonesuch in models \([^ ]*/models has all [0-9]+;'
+check_message "a network unlike any other ends with 2" 2 'no nonesuch in models \([^ ]*/models has all [0-9]+;' \
+	train -n -m nonesuch
 
 # ---- paths ----
 
@@ -33,8 +32,7 @@ check_exit "a run to take files from" 0 train -o "$T/run" -q
 check_exit "weights of a run as --model end with 2" 2 train -n -m "$T/run/final.safetensors"
 check_says "weights of a run as --model: the message names --init and the run's network" \
 	"final.safetensors: holds weights \(wanted a network\): --init=$T/run/final.safetensors begins from them, and the network of that run is --model=$T/run/network.net"
-check_exit "weights of another program" 2 train -n -m "$T/r50.pth"
-check_says "are too" "--init=$T/r50.pth begins from them$"
+check_message "weights of another program" 2 "--init=$T/r50.pth begins from them$" train -n -m "$T/r50.pth"
 cp "$T/s.tsv" "$T/file.tsv"
 check_exit "a file for --output" 2 train -o "$T/file.tsv"
 check_says "is refused with what it is for" "--output=$T/file.tsv is a file \(wanted a directory for checkpoints and log\)"

@@ -143,8 +143,7 @@ check_exit "--status of an unfinished run exits 75" 75 vt-train --status "$T/sto
 mkdir "$T/begun" && cp "$T/stop/config" "$T/begun"
 check_exit "--status of a run that has not saved yet" 75 vt-train --status "$T/begun"
 check_same "says that it goes on" unfinished "$(jq -r .state "$T/out")"
-check_exit "--status of no run" 2 vt-train --status "$T/nowhere"
-check_says "says why" 'not the directory of a run'
+check_message "--status of no run" 2 'not the directory of a run' vt-train --status "$T/nowhere"
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	train stop --device ref --stop-after 0.001s >/dev/null 2>&1
 	[ $? = 75 ] || break
@@ -236,9 +235,8 @@ check_same "if all checkpoints are damaged, --status says failed" failed "$(jq -
 
 # ---- settings that may not change ----
 
-check_exit "resuming with another momentum is refused" 2 train stop --device ref --momentum 0.8
-check_says "resuming with another momentum: the message shows both values of momentum" \
-	'momentum was 0.9 and is 0.8'
+check_message "resuming with another momentum is refused" 2 'momentum was 0.9 and is 0.8' \
+	train stop --device ref --momentum 0.8
 check "--override=momentum allows another momentum" train stop --device ref --momentum 0.8 --override momentum
 check_exit "resuming with another network is refused" 2 \
 	vt-train -i "$T/train" -m tsn_tiny --schedule "$T/s.tsv" -o "$T/stop" --clip-grad 5 --seed 7 --device ref
@@ -273,23 +271,16 @@ else
 fi
 check_exit "no --data exits 2" 2 vt-train --schedule "$T/s.tsv" -o "$T/no"
 "$MAKESET" "$T/blank" 8 4 40 32 1 blank=1 && "$MAKESET" "$T/part" 8 4 40 32 1 blank=3
-check_exit "a set without labels exits 2" 2 \
+check_message "a set without labels exits 2" 2 'blank: none of its 8 samples has a label \(vt-extract --label-from' \
 	vt-train -i "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "a set without labels: the message shows how to add labels" \
-	'blank: none of its 8 samples has a label \(vt-extract --label-from'
-check_exit "a set with some unlabelled samples exits 2" 2 \
+check_message "a set with some unlabelled samples exits 2" 2 'part: 3 of 8 samples have no label, s00000 first' \
 	vt-train -i "$T/part" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "a set with some unlabelled samples: the message names the first unlabelled sample" \
-	'part: 3 of 8 samples have no label, s00000 first'
-check_exit "a validation set without labels exits 2" 2 \
+check_message "a validation set without labels exits 2" 2 'blank: none of its 8 samples has a label' \
 	vt-train -i "$T/train" --val "$T/blank" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "a validation set without labels: the message says that the validation set has no labels" \
-	'blank: none of its 8 samples has a label'
 "$MAKESET" "$T/other" 8 4 40 32 1 classes=3
-check_exit "a validation set with other classes exits 2" 2 \
+check_message "a validation set with other classes exits 2" 2 \
+	'other: 3 classes \(.*/train has [0-9]+, the next is d\): extract it with --classes=.*/train/classes.txt' \
 	vt-train -i "$T/train" --val "$T/other" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "a validation set with other classes: the message shows the first missing class and the way out" \
-	'other: 3 classes \(.*/train has [0-9]+, the next is d\): extract it with --classes=.*/train/classes.txt'
 mkdir -p "$T/folder.tsv"
 printf 'a\tb\n1\t2\n' >"$T/foreign.tsv"
 for file in missing folder foreign; do
@@ -301,13 +292,11 @@ check_exit "a missing network file exits 2" 2 vt-train -i "$T/train" -m "$T/miss
 check_exit "a missing file of weights exits 1" 1 \
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --init "$T/missing.safetensors" -o "$T/no"
 check_exit "a missing dataset exits 1" 1 vt-train -i "$T/nowhere" --schedule "$T/s.tsv" -o "$T/no"
-check_exit "an unknown network exits 2" 2 vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
-check_says "an unknown network: the message names the folder of networks" \
-	"no nonesuch in models \(.*/models has all [0-9]+"
+check_message "an unknown network exits 2" 2 "no nonesuch in models \(.*/models has all [0-9]+" \
+	vt-train -i "$T/train" -m nonesuch --schedule "$T/s.tsv" -o "$T/no"
 check_exit "an unknown back end exits 2" 2 vt-train -i "$T/train" --device tpu --schedule "$T/s.tsv" -o "$T/no"
-check_exit "--device=cuda without a GPU exits 2" 2 \
+check_message "--device=cuda without a GPU exits 2" 2 'CUDA' \
 	vt-train -i "$T/train" --device cuda --schedule "$T/s.tsv" -o "$T/no"
-check_says "--device=cuda without a GPU: the message names CUDA" 'CUDA'
 # cuDNN plans for a GPU that is described.
 if built CUDA && vt-schedule --check "$T/s.tsv" -m "$T/net.net" -i "$T/train" --device cuda >"$T/plan.tsv" 2>"$T/err"; then
 	check_says "vt-schedule --check --device=cuda without a GPU names the GPU that it plans for" \
@@ -334,15 +323,13 @@ check "a dry run makes no folder" test ! -e "$T/no"
 # ---- divergence and damage ----
 
 sed 's/\t0.02\t/\t1000000\t/' "$T/s.tsv" >"$T/hot.tsv"
-check_exit "divergence exits 5" 5 \
+check_message "divergence exits 5" 5 'step [0-9]+: .*diverged' \
 	vt-train -i "$T/train" -m "$T/net.net" --schedule "$T/hot.tsv" -o "$T/hot" --device ref --seed 7
-check_says "divergence: the message names the step of divergence" 'step [0-9]+: .*diverged'
 cp -r "$T/train" "$T/broken"
 offset=$(vt-pack --list -i "$T/train" | awk -F'\t' '$1 == "s00003" { print $10 + 600 }')
 printf '\377\377' | dd of="$T/broken/t-000000.tar" bs=1 seek="$offset" conv=notrunc 2>/dev/null
-check_exit "a damaged frame exits 4" 4 \
+check_message "a damaged frame exits 4" 4 't-000000.tar.*s00003' \
 	vt-train -i "$T/broken" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/b" --device ref
-check_says "a damaged frame: the message names shard and key of the damaged frame" 't-000000.tar.*s00003'
 for place in index footer manifest; do
 	damaged_set "$T/train" $place
 	check_exit "a damaged $place exits 4" 4 \

@@ -191,8 +191,7 @@ else
 	skip "kills and failed saves" "no compiler"
 fi
 cp -r "$T/ref" "$T/lost" && rm "$T/lost/best.safetensors"
-check_exit "a best that is lost is exit 1" 1 train lost
-check_says "which says so" "best.safetensors: missing, or not of step 8"
+check_message "a best that is lost is exit 1" 1 "best.safetensors: missing, or not of step 8" train lost
 check_exit "each time" 1 train lost
 check_exit "unless none is wanted" 0 train lost --keep-best none
 if [ $shim = yes ]; then
@@ -224,10 +223,8 @@ first=$T/early/ckpt-0000000001.safetensors
 cp "$first" "$T/nan/" && cp "$first" "$T/nan/ckpt-0000000003.safetensors"
 poison "$T/nan/ckpt-0000000003.safetensors" bn/bn1.running_mean "$NAN"
 cp "$T/nan/ckpt-0000000003.safetensors" "$T/poison.safetensors"
-check_exit "vt-eval of a checkpoint with NaN ends with 5" 5 \
+check_message "vt-eval of a checkpoint with NaN ends with 5" 5 'tensor bn/bn1.running_mean holds NaN' \
 	vt-eval -k "$T/poison.safetensors" -i "$T/val" --device ref
-check_says "vt-eval of a checkpoint with NaN: the message names the tensor with NaN" \
-	'tensor bn/bn1.running_mean holds NaN'
 check "vt-train resumes from the newest finite checkpoint" train nan
 check "the checkpoint with NaN is renamed to .bad" test -f "$T/nan/ckpt-0000000003.safetensors.bad"
 check_same "the run ends with the same weights" "$final" "$(meta "$T/nan/final.safetensors" vt.tensors)"
@@ -238,17 +235,13 @@ HUGE='\171\226\230\176'		# 1e38
 cp "$first" "$T/huge.safetensors"
 poison "$T/huge.safetensors" model/fc.weight "$HUGE"
 poison "$T/huge.safetensors" model/conv1.weight "$HUGE"
-check_exit "vt-eval with scores that are not finite ends with 5" 5 \
+check_message "vt-eval with scores that are not finite ends with 5" 5 'sample s[0-9]+: the score of class [0-9] is' \
 	vt-eval -k "$T/huge.safetensors" -i "$T/val" --device ref
-check_says "vt-eval with scores that are not finite: the message names sample and class" \
-	'sample s[0-9]+: the score of class [0-9] is'
 # A variance that overflows leaves the loss finite, so only the check of
 # statistics finds it.
 mkdir "$T/variance" && cp "$first" "$T/variance/"
 poison "$T/variance/ckpt-0000000001.safetensors" model/conv1.weight '\354\170\055\142'	# 8e20
-check_exit "running statistics that overflow end with 5" 5 train variance
-check_says "running statistics that overflow: the message names the step and the normalizations" \
-	'step 1: .*normalizations'
+check_message "running statistics that overflow end with 5" 5 'step 1: .*normalizations' train variance
 check_same "the checkpoint before the overflow stays the only one" \
 	"ckpt-0000000001.safetensors" "$(cd "$T/variance" && ls | grep ckpt)"
 
@@ -388,9 +381,8 @@ if unshare -rm mount -t tmpfs none "$T" 2>/dev/null; then
 		small "$BUILD/vt-train" -i "$T/train" --val "$T/val" -m "$T/big.net" --schedule "$T/s.tsv" -o "$T/disk/run" \
 			--seed 7 --device ref -j 1 --save-steps 1 "$@"
 	}
-	check_exit "-n on a disk that is too small" 0 big --keep 20 -n
-	check_says "-n warns that checkpoints may need more than the disk has" \
-		'checkpoints may take .* and the disk has .* free'
+	check_message "-n on a disk that is too small" 0 'checkpoints may take .* and the disk has .* free' \
+		big --keep 20 -n
 	check_exit "-n on a disk with enough space" 0 train none -n
 	check_same "-n does not warn on a disk with enough space" "" "$(grep 'checkpoints may' "$T/err")"
 	big --keep 20 >/dev/null 2>"$T/err"
@@ -445,10 +437,9 @@ check_same "the log has the interleaved groups" \
 rm "$T/typed/ckpt-"* "$T/typed/final.safetensors" "$T/typed/best.safetensors"
 check_exit "the config of a run works from another directory" 0 sh -c "cd / && '$BUILD/vt-train' -c '$T/typed/config'"
 check_same "the config gives the same run" "$final" "$(meta "$T/typed/final.safetensors" vt.tensors)"
-check_exit "a run's folder as --model ends with 2" 2 \
+check_message "a run's folder as --model ends with 2" 2 \
+	"--model=$T/ref/network.net is the network of that run, --output=$T/ref resumes it" \
 	vt-train -i "$T/train" -m "$T/ref" --schedule "$T/s.tsv" -o "$T/no" --device ref
-check_says "a run's folder as --model: the message names the run's network and --output" \
-	"--model=$T/ref/network.net is the network of that run, --output=$T/ref resumes it"
 mkdir "$T/tsm_tiny"
 check_exit "a directory with the name of a network does not hide it" 0 \
 	sh -c "cd '$T' && vt-train -n -i train -m tsm_tiny --schedule s.tsv --device ref"

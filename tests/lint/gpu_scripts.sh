@@ -167,18 +167,13 @@ if [ -n "$says" ]; then
 else
 	skip "lease exits with 2 without a GPU" "there is one"
 fi
-check_exit "lease refuses an unknown device" 2 $lease -d tpu
-check_says "lease lists the devices that it accepts" "lease: -d tpu \\(wanted cuda, cpu or ref\\)"
-check_exit "lease refuses a time that is not a number" 2 $lease -d ref -t soon
-check_says "lease names the unit of -t" "lease: -t soon \\(wanted seconds\\)"
+check_message "lease refuses an unknown device" 2 "lease: -d tpu \\(wanted cuda, cpu or ref\\)" $lease -d tpu
+check_message "lease refuses a time that is not a number" 2 "lease: -t soon \\(wanted seconds\\)" $lease -d ref -t soon
 mkdir "$T/right"
-check_exit "lease refuses an output folder that exists" 2 $lease -d ref -o "$T" fast right
-check_says "lease reports that the folder exists" "$T/right exists already"
+check_message "lease refuses an output folder that exists" 2 "$T/right exists already" $lease -d ref -o "$T" fast right
 check "lease starts no call if the folder of another one exists" test ! -e "$T/fast"
-check_exit "lease refuses a build without vt-bench" 2 env BUILD="$T" $lease -d ref
-check_says "lease names the missing vt-bench" "lease: no $T/vt-bench"
-check_exit "lease refuses an unknown option" 2 $lease -x
-check_says "lease prints its usage" "^usage: lease .-d DEVICE[^:]*$"
+check_message "lease refuses a build without vt-bench" 2 "lease: no $T/vt-bench" env BUILD="$T" $lease -d ref
+check_message "lease refuses an unknown option" 2 "^usage: lease .-d DEVICE[^:]*$" $lease -x
 check_exit "lease refuses an unknown part" 2 $lease -d ref -o "$T/none" exact oops
 check_says "lease names the unknown part" 'lease: there is no part oops \(see parts.tsv\)'
 check "lease makes no folder for an unknown part" test ! -e "$T/none"

@@ -21,8 +21,7 @@ done
 # refused REGEX ROW: check that a table with only this row is refused.
 refused() {
 	printf '%b\n' "$2" >"$T/table"
-	check_exit "a wrong row is refused: $1" 2 $planted -c -t "$T/table" .
-	check_says "the message is: $1" "$1"
+	check_message "a wrong row is refused: $1" 2 "$1" $planted -c -t "$T/table" .
 }
 refused 'a: lib/base/commit.c: 0 lines changed' 'a\tcommit.c\ts/no such text/x/\tbase'
 refused 'a: lib/base/commit.c: [0-9]* lines changed' 'a\tcommit.c\ts/return/exit/\tbase'

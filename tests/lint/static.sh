@@ -36,16 +36,11 @@ for command in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 done
 built oneDNN && [ "$static" != "$BUILD" ] && check "a plain build needs other libraries, so the check can fail" test -n "$(others "$BUILD/vt-train")"
 
-check_exit "CUDA_ARCHS below 70 ends with 2" 2 \
-	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n CUDA_ARCHS='60 80' \
-	BUILD="$T/none" all
-check_says "CUDA_ARCHS below 70: the message names the wrong architecture" \
-	'CUDA_ARCHS: 60 \(wanted 70 or more\)'
+check_message "CUDA_ARCHS below 70 ends with 2" 2 'CUDA_ARCHS: 60 \(wanted 70 or more\)' \
+	env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n CUDA_ARCHS='60 80' BUILD="$T/none" all
 for part in DNNL MPI FFMPEG CAIRO; do
-	check_exit "STATIC=yes with $part=yes is refused" 2 env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make STATIC=yes $part=yes \
-		BUILD="$T/none" all
-	check_says "STATIC=yes with $part=yes: the message says what is missing" \
-		"$part=yes has no static archives"
+	check_message "STATIC=yes with $part=yes is refused" 2 "$part=yes has no static archives" \
+		env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make STATIC=yes $part=yes BUILD="$T/none" all
 done
 
 # CC=false: no header is found.

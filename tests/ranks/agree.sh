@@ -39,10 +39,9 @@ differ() {
 	what=$1 regex=$2
 	shift 2
 	# shellcheck disable=SC2086
-	check_exit "$what on one rank ends with 6" 6 \
-		$limit mpirun -np 2 vt-train -i "$T/train" -o "$T/no" $common : \
-		-np 1 $program -i "$T/train" -o "$T/no" $common "$@"
-	check_says "$what: the message names the option and both values" "error: the ranks differ in $regex"
+	check_message "$what on one rank ends with 6" 6 "error: the ranks differ in $regex" \
+		$limit mpirun -np 2 vt-train -i "$T/train" -o "$T/no" $common : -np 1 $program -i "$T/train" -o \
+		"$T/no" $common "$@"
 	check_same "$what: there is one message" 1 "$(lines "$T/err")"
 	check "$what: no run folder is made" test ! -e "$T/no"
 }
@@ -113,17 +112,15 @@ if [ $mpi = yes ]; then
 	check "only rank 0 writes a run folder" test ! -e "$T/elsewhere"
 
 	# shellcheck disable=SC2086
-	check_exit "vt-eval: different --clips on one rank end with 6" 6 $limit \
-		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
-		-np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
-	check_says "vt-eval: the message names --clips and both values" \
-		'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1'
+	check_message "vt-eval: different --clips on one rank end with 6" 6 \
+		'the ranks differ in --clips: 0 on rank 0 .* 2 on rank 1' \
+		$limit mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : -np 1 \
+		vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref --clips 2
 	# shellcheck disable=SC2086
 	vt-train -i "$T/train" -o "$T/other" $basic -q --seed 8 >/dev/null
-	check_exit "vt-eval: a different checkpoint on one rank ends with 6" 6 $limit \
-		mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : \
-		-np 1 vt-eval --checkpoint "$T/other/final.safetensors" -i "$T/val" --device ref
-	check_says "vt-eval: the message names the checkpoint" 'the ranks differ in checkpoint: '
+	check_message "vt-eval: a different checkpoint on one rank ends with 6" 6 'the ranks differ in checkpoint: ' \
+		$limit mpirun -np 1 vt-eval --checkpoint "$T/one/final.safetensors" -i "$T/val" --device ref : -np 1 \
+		vt-eval --checkpoint "$T/other/final.safetensors" -i "$T/val" --device ref
 	check_exit "vt-bench: a different --max on one rank ends with 6" 6 $limit \
 		mpirun -np 1 vt-bench allreduce --max 64K --runs 1 : -np 1 vt-bench allreduce --max 128K --runs 1
 	check_says "vt-bench: the message names --max and both values" \
@@ -147,8 +144,7 @@ check_same "a refused resume changes neither checkpoint nor log" \
 	"$(cd "$T/begun" && cat ckpt-* log.jsonl | cksum)" "$(cd "$T/run" && cat ckpt-* log.jsonl | cksum)"
 check_exit "--override=data allows other videos" 75 go_on -i "$T/videos" --override data
 rm -rf "$T/run" && cp -r "$T/begun" "$T/run"
-check_exit "resuming with another seed is refused" 2 go_on --seed 8
-check_says "resuming with another seed: the message shows both seeds" 'seed was 7 and is 8 now'
+check_message "resuming with another seed is refused" 2 'seed was 7 and is 8 now' go_on --seed 8
 check_exit "resuming with other frozen operators is refused" 2 go_on --freeze conv1 --freeze bn1
 check_says "resuming with other frozen operators: the message shows them" \
 	'freeze was unset and is "conv1, bn1" now \(--override=freeze allows it\)'
@@ -165,10 +161,9 @@ check_exit "another schedule is refused when the run's schedule.tsv is missing" 
 check_says "the message says that past steps differ, without a step" \
 	'schedule: the first 1 steps differ from those of the run \('
 cp "$T/s2.tsv" "$T/run/schedule.tsv"
-check_exit "another schedule is refused when the run's schedule.tsv is not the one it followed" 2 \
+check_message "another schedule is refused when the run's schedule.tsv is not the one it followed" 2 \
+	'schedule: the first 1 steps differ from those of the run \(' \
 	go_on --schedule "$T/s2.tsv"
-check_says "the message says that past steps differ" \
-	'schedule: the first 1 steps differ from those of the run \('
 mv "$T/aside.tsv" "$T/run/schedule.tsv"
 check_exit "resuming with another network is refused" 2 go_on -m "$T/wide.net"
 check_says "resuming with another network: the message shows both network names" \
@@ -186,15 +181,12 @@ rm -r "$T/run" && mv "$T/before" "$T/run"
 check_exit "another network with other comments is refused" 2 go_on -m "$T/elsewhere.d/net.net"
 check_says "another network with other comments: the message has the number of the line" \
 	'network net: line 3 was .*conv1 .*out=4 .* and is .*conv1 .*out=6 .* now'
-check_exit "resuming with other class names is refused" 2 go_on -i "$T/named"
-check_says "resuming with other class names: the message shows the first class that differs" \
-	': class 0 was a and is b now \(--override=classes'
-check_exit "resuming with fewer classes is refused" 2 go_on -i "$T/fewer"
-check_says "resuming with fewer classes: the message names the first missing class" \
-	': class 6 was g and is missing now \(--override=classes'
-check_exit "resuming with more samples is refused" 2 go_on -i "$T/more"
-check_says "resuming with more samples: the message shows both numbers of samples" \
-	'schedule: an epoch had 24 samples and has 32 now \('
+check_message "resuming with other class names is refused" 2 ': class 0 was a and is b now \(--override=classes' \
+	go_on -i "$T/named"
+check_message "resuming with fewer classes is refused" 2 ': class 6 was g and is missing now \(--override=classes' \
+	go_on -i "$T/fewer"
+check_message "resuming with more samples is refused" 2 'schedule: an epoch had 24 samples and has 32 now \(' \
+	go_on -i "$T/more"
 # Several columns differ, in a step after the first.
 stages '0 0 1 0 12 2 16 4 0.01 0 0' '1 1 2 0 24 2 16 4 0.01 0 0' >"$T/s3.tsv"
 rm -rf "$T/three" && vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s3.tsv" >/dev/null
@@ -202,15 +194,13 @@ check_exit "a schedule that differs in a later step is refused" 2 vt-train -i "$
 check_says "a schedule that differs in a later step: the message names that later step" \
 	'schedule: in step 3 \(epoch 1.00\) batch was 24 and is 12 now \('
 sed 's/^0\t0\t1/0\t0\t2/; 3d' "$T/s3.tsv" | sed 's/^0\t0\t2/0\t0\t1/' >"$T/s4.tsv"
-check_exit "a schedule that ends before the run's last step is refused" 2 \
+check_message "a schedule that ends before the run's last step is refused" 2 \
+	'schedule: ends after step 2 now, but the run did 3 steps \(' \
 	vt-train -i "$T/train" -o "$T/three" $common --schedule "$T/s4.tsv"
-check_says "a schedule that ends before the run's last step: the message shows where the schedule ends" \
-	'schedule: ends after step 2 now, but the run did 3 steps \('
 if vt-train --version -v | grep -q '^processor: avx'; then
-	check_exit "resuming with another instruction set is refused" 2 \
+	check_message "resuming with another instruction set is refused" 2 \
+		'isa was avx[0-9]* and is base now .*--override=isa' \
 		env VT_ISA=base vt-train -i "$T/train" -o "$T/run" $common
-	check_says "resuming with another instruction set: the message shows both instruction sets" \
-		'isa was avx[0-9]* and is base now .*--override=isa'
 else
 	skip "another instruction set" "no AVX"
 fi
@@ -257,9 +247,7 @@ if command -v python3 >/dev/null; then
 		'results was 999 and is 1 now \(.*other weights.*; --override=results allows it\)'
 	check_exit "--override=results allows another results number" 75 go_on --override results
 	change library="oneDNN 1.0"
-	check_exit "another version of a library is refused" 2 go_on
-	check_says "another version of a library: the message shows both libraries" \
-		'library was "?oneDNN 1.0"? and is none now'
+	check_message "another version of a library is refused" 2 'library was "?oneDNN 1.0"? and is none now' go_on
 	for was in yes no; do
 		change config="$(printf '%s\n' 'seed = 7' 'resize = bilinear' 'precise-bn = 0' "tensorboard = $was" 'device = ref')"
 		check_exit "a run with tensorboard = $was resumes without --tensorboard" 75 go_on

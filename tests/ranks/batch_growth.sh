@@ -45,8 +45,7 @@ meta() {
 # With threshold 0 the batch doubles after 2 updates, then after 2 of that batch.
 always="--batch-growth-max 4 --batch-growth-threshold 0 --batch-growth-patience 2"
 # shellcheck disable=SC2086
-check_exit "a batch that grows with any noise" 0 train any $always
-check_says "a message announces the first growth" "step 2: the batch is 2 times that of the schedule"
+check_message "a batch that grows with any noise" 0 "step 2: the batch is 2 times that of the schedule" train any $always
 check_says "a message announces the second growth" "step 6: the batch is 4 times that of the schedule"
 check_same "the batch grows no further than --batch-growth-max" "1 1
 2 1
@@ -202,11 +201,9 @@ check_exit "a growth setting without growth: 2" 2 train no --batch-growth-patien
 check_says "says what is missing" "--batch-growth-patience without --batch-growth-max"
 check_exit "sums in any order: 2" 2 train no --batch-growth-max 4 --deterministic fast
 check_says "says why" "decides by norms in a fixed order"
-check_exit "skipped steps: 2" 2 train no --batch-growth-max 4 --on-nan skip:1
-check_says "says why" "steps count only in whole batches"
-check_exit "resuming with another growth threshold ends with 2" 2 \
+check_message "skipped steps: 2" 2 "steps count only in whole batches" train no --batch-growth-max 4 --on-nan skip:1
+check_message "resuming with another growth threshold ends with 2" 2 "batch-growth-threshold was 0 and is 1 now" \
 	train sgd --batch-growth-max 4 --batch-growth-patience 2 --val "$T/val"
-check_says "the message shows both growth thresholds" "batch-growth-threshold was 0 and is 1 now"
 check_exit "a dry run with batch growth" 0 train no --batch-growth-max 4 -n
 check_same "the dry run shows that the batch grows, and its limit" 1 \
 	"$(grep -c '^# the batch grows .*up to 4 times' "$T/out")"

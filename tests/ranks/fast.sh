@@ -41,22 +41,17 @@ check_apart() {
 # ---- what is refused ----
 
 for option in --allreduce=ring --comm-dtype=bf16 --allreduce-table=x; do
-	check_exit "$option is refused under exact" 2 train no $option
-	check_says "$option: the message names the mode it needs" "$option is for --deterministic=fast"
+	check_message "$option is refused under exact" 2 "$option is for --deterministic=fast" train no $option
 done
 check_exit "an unknown all-reduce algorithm is refused" 2 train no --deterministic=fast --allreduce=tree
 check_says "an unknown all-reduce algorithm: the message lists the algorithms" \
 	"--allreduce=tree \(wanted auto, native, ring, torus, torus:XxY or halving\)"
 check_exit "a grid is refused for an algorithm without one" 2 train no --deterministic=fast --allreduce=ring:2x2
 printf '#ranks\thosts\texchange\tbytes\talgorithm\tus\n2\t1\tfp32\t4096\ttree\t9\n' >"$T/bad.tsv"
-check_exit "an all-reduce table with an unknown algorithm is refused" 2 \
+check_message "an all-reduce table with an unknown algorithm is refused" 2 "bad.tsv: line 2: algorithm tree" \
 	train no --deterministic=fast --allreduce-table="$T/bad.tsv"
-check_says "an all-reduce table with an unknown algorithm: the message names file and line of the unknown algorithm" \
-	"bad.tsv: line 2: algorithm tree"
-check_exit "a grid that does not match the number of ranks is refused" 2 \
+check_message "a grid that does not match the number of ranks is refused" 2 "torus:2x2: 1 ranks \(wanted 4\)" \
 	train no --deterministic=fast --allreduce=torus:2x2
-check_says "a grid that does not match the number of ranks: the message shows how many ranks the grid needs" \
-	"torus:2x2: 1 ranks \(wanted 4\)"
 check "a refused run makes no folder" test ! -e "$T/no"
 
 # ---- one rank ----
@@ -64,8 +59,7 @@ check "a refused run makes no folder" test ! -e "$T/no"
 check "one rank: an exact run" train exact
 check "one rank: a fast run" train fast --deterministic=fast
 check_apart "one rank: the fast run has the exact weights" exact fast 0 0
-check_exit "a fast run does not resume an exact one" 2 train exact --deterministic=fast --resume=auto
-check_says "the message names --deterministic" "deterministic"
+check_message "a fast run does not resume an exact one" 2 "deterministic" train exact --deterministic=fast --resume=auto
 
 # ---- several ----
 

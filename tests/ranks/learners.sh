@@ -189,17 +189,14 @@ options="--learners 4 --average-every 3 --val $T/val --momentum 0.9 --ema 0.9 --
 np=1
 if [ $mpi = yes ]; then
 	np=3
-	check_exit "more ranks than learners end with 2" 2 train no -j 1 --learners 2
-	check_says "more ranks than learners: the message states the rule for ranks and learners" \
-		"2 learners on 3 ranks: a rank has whole learners"
+	check_message "more ranks than learners end with 2" 2 "2 learners on 3 ranks: a rank has whole learners" \
+		train no -j 1 --learners 2
 	np=1
 fi
-check_exit "learners with --deterministic=fast end with 2" 2 train no -j 1 --learners 2 --deterministic fast
-check_says "learners with --deterministic=fast: the message wants --deterministic=exact" \
-	"wanted --deterministic=exact"
-check_exit "learners with --loss-scale=dynamic end with 2" 2 train no -j 1 --learners 2 --loss-scale dynamic
-check_says "learners with --loss-scale=dynamic: the message wants a number for --loss-scale" \
-	"wanted a number for --loss-scale"
+check_message "learners with --deterministic=fast end with 2" 2 "wanted --deterministic=exact" \
+	train no -j 1 --learners 2 --deterministic fast
+check_message "learners with --loss-scale=dynamic end with 2" 2 "wanted a number for --loss-scale" \
+	train no -j 1 --learners 2 --loss-scale dynamic
 for with in --audit=2 --on-nan=skip:1 --on-corrupt=skip:0.1; do
 	check_exit "learners with $with end with 2" 2 train no -j 1 --learners 2 $with
 	check_says "learners with $with: the message names both options" \
@@ -208,13 +205,10 @@ done
 check_exit "a batch that 5 learners cannot share ends with 2" 2 train no -j 1 --learners 5
 check_says "a batch that 5 learners cannot share: the message shows microbatches and learners" \
 	"makes 12 microbatches, which 5 learners cannot share"
-check_exit "--average-every without --learners ends with 2" 2 train no -j 1 --average-every 2
-check_says "--average-every without --learners: the message names the missing --learners" \
-	"--average-every without --learners"
-check_exit "resuming with another number of learners ends with 2" 2 \
+check_message "--average-every without --learners ends with 2" 2 "--average-every without --learners" \
+	train no -j 1 --average-every 2
+check_message "resuming with another number of learners ends with 2" 2 "learners was 4 and is 2 now" \
 	train p1 -j 1 --learners 2 --average-every 3 --momentum 0.9 --val "$T/val"
-check_says "resuming with another number of learners: the message shows both numbers of learners" \
-	"learners was 4 and is 2 now"
 check "a refused run makes no folder" test ! -e "$T/no"
 check_exit "a dry run of 4 learners" 0 train no -j 1 --learners 4 -n
 check_same "the dry run shows how many learners a rank has" 1 \
@@ -224,8 +218,7 @@ check_same "the dry run shows how much memory the learners take" 1 \
 
 # The loss grows too large in the middle of an averaging interval.
 stages '0 0 2 0 24 2 16 2 0.05 0 0' '1 2 7 0 24 2 20 2 1000 0 0' >"$T/s.tsv"
-check_exit "learners that diverge end with 5" 5 train bad -j 1 --learners 4 --average-every 3
-check_says "learners that diverge: a message says that the run has diverged" "the run has diverged"
+check_message "learners that diverge end with 5" 5 "the run has diverged" train bad -j 1 --learners 4 --average-every 3
 last=$(sed -n 's/.*step \([0-9]*\): .*/\1/p' "$T/err" | head -1)
 check_same "after divergence in step $last, the last checkpoint is that of the last average" \
 	"$(printf ckpt-%010d.safetensors $((last / 3 * 3)))" "$(cd "$T/bad" && ls ckpt-*.safetensors | xargs)"
