@@ -10,7 +10,7 @@ BUDGET=cpu:60s,wall:5m,memory:2G
 ! grep -q -e -fsanitize "$BUILD/flags" || BUDGET=cpu:10m,wall:1h
 
 for k in 1 2 3 4 5 6; do
-	ffmpeg -v error -y -nostdin -f lavfi -i "testsrc2=s=320x240:r=25:d=$k" -c:v mpeg4 -q:v 3 "$V/a$k.avi" </dev/null
+	ffmpeg -v error -y -nostdin -f lavfi -i "testsrc2=s=192x144:r=25:d=$k" -c:v mpeg4 -q:v 3 "$V/a$k.avi" </dev/null
 done
 head -c 40000 "$V/a6.avi" >"$V/cut.avi"
 ffmpeg -v error -y -nostdin -f lavfi -i testsrc2=s=96x64:r=25:d=1 -vf "setpts='if(lt(N,9),N,N+N)'" -vsync vfr -c:v libx264 "$V/vfr.mkv" </dev/null

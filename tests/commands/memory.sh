@@ -5,7 +5,7 @@
 # tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
-"$MAKESET" "$T/train" 32 5 128 112 1 && "$MAKESET" "$T/val" 24 5 128 112 2 || skip_all "no test set"
+"$MAKESET" "$T/train" 16 5 128 112 1 && "$MAKESET" "$T/val" 8 5 128 112 2 || skip_all "no test set"
 
 # Much memory and little work. One output is recomputed for the backward pass.
 cat >"$T/wide.net" <<'NET'

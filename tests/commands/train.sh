@@ -38,10 +38,10 @@ NET
 # the ends of epochs of 40 clips.
 {
 	printf '#stage\tepoch_begin\tepoch_end\tcycle\tbatch\tframes\tcrop\tbn\tlr\tstride_min\tstride_max\n'
-	printf '0\t0\t3\t0\t24\t2\t16\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
-	printf '0\t0\t3\t1\t16\t2\t20\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
-	printf '1\t3\t5\t0\t20\t4\t20\t4\t0.02\t0\t0\n'
-	printf '2\t5\t6\t0\t16\t4\t28\t4\t0.002\t0\t0\n'
+	printf '0\t0\t3\t0\t24\t2\t8\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
+	printf '0\t0\t3\t1\t16\t2\t12\t4\t0.001@0..0.03@2,0.03\t0\t0\n'
+	printf '1\t3\t5\t0\t20\t4\t12\t4\t0.02\t0\t0\n'
+	printf '2\t5\t6\t0\t16\t4\t16\t4\t0.002\t0\t0\n'
 } >"$T/s.tsv"
 
 # train DIR [OPTION]...: make a run with the common options.
@@ -252,7 +252,7 @@ check_says "a second run in one directory: the message says that the directory i
 
 # ---- refusals before the first step ----
 
-sed 's/\t16\t4\t28\t4/\t16\t4\t28\t16/' "$T/s.tsv" >"$T/one.tsv"
+sed 's/\t16\t4\t16\t4/\t16\t4\t16\t16/' "$T/s.tsv" >"$T/one.tsv"
 if [ $mpi = yes ]; then
 	if [ "$(nproc)" -gt 1 ]; then
 		OMPI_MCA_hwloc_base_binding_policy=core check_exit "-n on one rank that mpirun has bound to a core" 0 \
@@ -314,7 +314,7 @@ fi
 check_exit "an unknown option exits 2" 2 vt-train --sched x
 check_exit "an abbreviated option exits 2" 2 vt-train --schedul x
 check_exit "a crop too small for the network exits 2" 2 sh -c "
-	sed 's/\t16\t4\t28/\t16\t4\t0/' '$T/s.tsv' | vt-train -i '$T/train' -m '$T/net.net' --schedule - -o '$T/no' --device ref"
+	sed 's/\t16\t4\t16/\t16\t4\t0/' '$T/s.tsv' | vt-train -i '$T/train' -m '$T/net.net' --schedule - -o '$T/no' --device ref"
 check "refused runs make no folder" test ! -e "$T/no"
 check_exit "a dry run prints the plan" 0 vt-train -i "$T/train" -m tsm_r50 --schedule "$T/s.tsv" -n
 check "the plan has parameters or steps" grep -Eq 'parameters|steps' "$T/out"

@@ -15,7 +15,7 @@ import time
 import cv2
 import numpy
 
-WIDTH, HEIGHT, FRAMES = 320, 240, 5
+WIDTH, HEIGHT, FRAMES = 320, 240, 3
 
 
 def frames(path):
