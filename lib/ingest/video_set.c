@@ -159,6 +159,7 @@ video_set_new(const struct video_set_options *o, int *status)
 	v->how.fps = o->fps;
 	v->how.memory = &v->budget;
 	*status = video_ready() != 0 ? EXIT_FAILED : video_set_gather(v);
+	v->o.classes = NULL;
 	if (*status != 0) {
 		video_set_free(v);
 		return NULL;

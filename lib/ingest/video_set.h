@@ -52,7 +52,7 @@ int video_set_is(const char *path);
 /*
  * video_set_new(o, status):
  * List the videos with keys and labels.  Return NULL after a message, with the
- * exit status in ${*status}.  ${o} and its texts must outlive the result, which
+ * exit status in ${*status}.  The texts of ${o} must outlive the result, which
  * video_set_free frees; NULL does nothing there.
  */
 struct video_set *video_set_new(const struct video_set_options *o, int *status);

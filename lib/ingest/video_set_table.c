@@ -221,13 +221,12 @@ video_set_compare(struct video_set *v, const char *dir, struct error *why)
 	int bad, whole = manifest_exists(dir), differs = 0;
 	struct table *t = video_set_open_table(dir, &bad);
 
-	if (t == NULL) {
-		if (!bad && whole)
-			error_set(why, "not made of videos (it has no "
-			    VIDEO_SET_TABLE ")");
-		return bad ? VIDEO_SET_BAD : whole ? VIDEO_SET_OTHER :
-		    VIDEO_SET_NONE;
-	}
+	if (t == NULL && !bad && whole)
+		bad = fail("%s: a set that was packed by hand (it has no "
+		    VIDEO_SET_TABLE "): wanted another directory, or --data=%s",
+		    Q(dir), Q(dir));
+	if (t == NULL)
+		return bad ? VIDEO_SET_BAD : VIDEO_SET_NONE;
 	for (size_t i = 0; i < t->rows && i < v->list.n && differs == 0; i++)
 		differs = video_set_compare_row(v, t, i, why);
 	if (differs == 0 && t->rows != v->list.n) {

@@ -169,6 +169,14 @@ echo "not a video" >"$T/damaged/left/notes.mp4"
 check_exit "a run that leaves videos out stops" 75 train "$T/damaged" skipped --on-error=skip --save-steps 1 --stop-after 0.001s
 check_exit "--on-error=skip leaves them out, also when it resumes" 3 train "$T/damaged" skipped --on-error=skip
 check_same "the run has the other videos" 5 "$(jq 'select(.type == "start").samples' "$T/skipped/log.jsonl" | uniq)"
+rm "$T/skipped"/*.safetensors "$T/skipped/latest"
+check_exit "a set that lacks videos is refused without --on-error=skip" 1 train "$T/damaged" skipped
+check_says "the message counts them" 'skipped/data: lacks 2 refused videos .videos.tsv in it says why; --on-error=skip leaves them out.$'
+check_exit "with it, a new run uses the set" 3 train "$T/damaged" skipped --on-error=skip
+mkdir "$T/hand" && cp -r "$T/packed" "$T/hand/data"
+check_exit "a set that was packed by hand is not replaced" 2 train "$V" hand
+check_says "the message names the ways out" 'hand/data: a set that was packed by hand .*wanted another directory, or --data=.*/hand/data$'
+check_same "the set is unchanged" "$(cat "$T/packed/SHARDS.xxh128")" "$(cat "$T/hand/data/SHARDS.xxh128")"
 rm "$T/damaged/left/v1.mp4" "$T/damaged/left/notes.mp4"
 check "a run without the video" train "$T/damaged" without
 check_same "the weights are those without the video" "$(tensors without)" "$(tensors skipped)"

@@ -236,7 +236,7 @@ videos_due(const struct videos *p)
 }
 
 /* Count the refused videos of the sets, on rank 0.  Return 0, or -1 after a
- * message. */
+ * message, also if they must not be left out. */
 static int
 videos_count_skipped(struct videos *p)
 {
@@ -247,6 +247,11 @@ videos_count_skipped(struct videos *p)
 
 		if (n < 0)
 			return -1;
+		if (n > 0 && !p->o->videos.skip)
+			return fail("%s: lacks %d refused video%s ("
+			    VIDEO_SET_TABLE " in it says why; "
+			    "--on-error=skip leaves them out)", Q(path), n,
+			    n == 1 ? "" : "s");
 		if (n > 0)
 			warning("%s: %d video%s left out (" VIDEO_SET_TABLE
 			    " in it says why)", Q(path), n, n == 1 ? " is" :
