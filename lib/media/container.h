@@ -50,6 +50,9 @@ struct container {
 					 * durations show damage */
 };
 
+/* All that are read, those that are checked first.  A NULL name ends them. */
+extern const struct container containers[];
+
 /*
  * container_find(names):
  * Return the row of FFmpeg's demuxer ${names}, of which the first counts: "mov"

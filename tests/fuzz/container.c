@@ -9,21 +9,19 @@
 
 #include "fuzz.h"
 
-static const char *const format[] = { "asf", "avi", "dhav", "flv", "gif",
-	"matroska", "mov", "mpeg", "mpegts", "ogg" };
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct container_report report;
-	int fd;
+	int fd, n = 0;
 
 	if (size < 3)
 		return 0;
 	fd = open(fuzz_file(data + 2, size - 2), O_RDONLY | O_CLOEXEC);
 	MUST(fd >= 0);
-	container_check(container_find(format[data[0] %
-	    (sizeof(format) / sizeof(format[0]))]), fd, (int64_t)size - 2, NULL,
+	while (containers[n].check != NULL)
+		n++;
+	container_check(&containers[data[0] % n], fd, (int64_t)size - 2, NULL,
 	    data[1] == 255 ? 256 : data[1], &report);
 	MUST((report.state == CONTAINER_WHOLE) == (report.text[0] == '\0'));
 	close(fd);

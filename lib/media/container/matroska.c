@@ -73,7 +73,7 @@ matroska_is_changed(struct container_reader *r,
 	    reader_big(r, e->data, 2) != (CRC << 8 | 0x84))
 		return 0;
 	return reader_little(r, e->data + 2, 4) !=
-	    reader_crc(r, e->data + 6, e->size - 6, 0);
+	    reader_crc(r, e->data + 6, e->size - 6, 0, 0);
 }
 
 /*

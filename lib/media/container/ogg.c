@@ -21,12 +21,12 @@ ogg_checksum(struct container_reader *r, int64_t at, int64_t n)
 {
 	static const int64_t field = 22;	/* offset of the checksum, which
 						 * counts as 0 */
-	uint32_t crc = reader_crc_high(r, at, field, 0);
+	uint32_t crc = reader_crc(r, at, field, 0, 1);
 
 	/* Advance the CRC over the field's 32 zero bits. */
 	for (int i = 0; i < 32; i++)
 		crc = crc << 1 ^ (crc >> 31 ? 0x04c11db7 : 0);
-	return reader_crc_high(r, at + field + 4, n - field - 4, crc);
+	return reader_crc(r, at + field + 4, n - field - 4, crc, 1);
 }
 
 /*

@@ -116,15 +116,18 @@ reader_flip(uint32_t x)
 }
 
 /*
- * Continue ${crc} over the ${n} bytes at ${at}, or as many as there are.  If
- * ${high}, hash_crc32 gets the bits of each byte in reversed order.
+ * hash_crc32 takes the lowest bit first and complements its argument and
+ * result.  For the highest bit first, reverse the bits of each byte, and those
+ * of the sum before and after, and undo the complements.
  */
-static uint32_t
-reader_checksum(struct container_reader *r, int64_t at, int64_t n, uint32_t crc,
+uint32_t
+reader_crc(struct container_reader *r, int64_t at, int64_t n, uint32_t crc,
     int high)
 {
 	uint8_t flipped[4096];
 
+	if (high)
+		crc = ~__builtin_bswap32(reader_flip(crc));
 	while (n > 0) {
 		size_t some = n < (int64_t)sizeof(flipped) ? (size_t)n :
 		    sizeof(flipped);
@@ -138,25 +141,7 @@ reader_checksum(struct container_reader *r, int64_t at, int64_t n, uint32_t crc,
 		at += (int64_t)some;
 		n -= (int64_t)some;
 	}
-	return crc;
-}
-
-uint32_t
-reader_crc(struct container_reader *r, int64_t at, int64_t n, uint32_t crc)
-{
-	return reader_checksum(r, at, n, crc, 0);
-}
-
-/*
- * hash_crc32 takes the lowest bit first and complements its argument and
- * result.  Reverse the bits before and after, and undo the complements.
- */
-uint32_t
-reader_crc_high(struct container_reader *r, int64_t at, int64_t n, uint32_t crc)
-{
-	crc = ~__builtin_bswap32(reader_flip(crc));
-	crc = ~reader_checksum(r, at, n, crc, 1);
-	return reader_flip(__builtin_bswap32(crc));
+	return high ? reader_flip(__builtin_bswap32(~crc)) : crc;
 }
 
 /* ---- the table ---- */
@@ -172,29 +157,22 @@ reader_crc_high(struct container_reader *r, int64_t at, int64_t n, uint32_t crc)
  * has the duration of each frame, and avi counts frames.  The pages of ogg are
  * numbered: a frame missing from it was never encoded.
  */
-static const struct container containers[] = {
-	{ "asf", 1, asf_check }, { "avi", 0, avi_check },
-	{ "dhav", 1, dhav_check }, { "dv", 0, NULL },
-	{ "flv", 1, flv_check }, { "gif", 0, gif_check },
-	{ "h261", 0, NULL }, { "h263", 0, NULL },
-	{ "h264", 0, NULL }, { "hevc", 0, NULL },
-	{ "ivf", 1, NULL }, { "m4v", 0, NULL },
-	{ "matroska", 1, matroska_check }, { "mjpeg", 0, NULL },
-	{ "mov", 0, mov_check }, { "mpeg", 1, mpegps_check },
-	{ "mpegts", 1, mpegts_check }, { "mpegvideo", 0, NULL },
-	{ "mxf", 1, NULL }, { "obu", 0, NULL },
-	{ "ogg", 0, ogg_check }, { "yuv4mpegpipe", 0, NULL },
-};
+#define CONTAINER_ROW(name, timed, check) { #name, timed, check },
+const struct container containers[] = { CONTAINER_CHECKS(CONTAINER_ROW)
+	{ "dv", 0, NULL }, { "h261", 0, NULL }, { "h263", 0, NULL },
+	{ "h264", 0, NULL }, { "hevc", 0, NULL }, { "ivf", 1, NULL },
+	{ "m4v", 0, NULL }, { "mjpeg", 0, NULL }, { "mpegvideo", 0, NULL },
+	{ "mxf", 1, NULL }, { "obu", 0, NULL }, { "yuv4mpegpipe", 0, NULL },
+	{ NULL, 0, NULL } };
 
 const struct container *
 container_find(const char *names)
 {
 	size_t n = strcspn(names, ",");
 
-	for (size_t i = 0; i < sizeof(containers) / sizeof(containers[0]); i++)
-		if (strlen(containers[i].name) == n &&
-		    memcmp(containers[i].name, names, n) == 0)
-			return &containers[i];
+	for (const struct container *c = containers; c->name != NULL; c++)
+		if (strlen(c->name) == n && memcmp(c->name, names, n) == 0)
+			return c;
 	return NULL;
 }
 

@@ -44,19 +44,28 @@ enum container_state reader_broken(struct container_reader *r, int64_t at,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * reader_crc(r, at, n, crc), reader_crc_high(r, at, n, crc):
+ * reader_crc(r, at, n, crc, high):
  * Return ${crc} continued over the ${n} bytes at ${at}, or fewer at the end of
- * the file; 0 begins a checksum.  The polynomial is 0x04c11db7.  reader_crc
- * takes the lowest bit first, as Matroska and zip.  reader_crc_high takes the
- * highest bit first, without complements, as Ogg.
+ * the file; 0 begins a checksum.  The polynomial is 0x04c11db7.  ${high} 0: the
+ * lowest bit first, as Matroska and zip; 1: the highest bit first, without
+ * complements, as Ogg.
  */
 uint32_t reader_crc(struct container_reader *r, int64_t at, int64_t n,
-    uint32_t crc);
-uint32_t reader_crc_high(struct container_reader *r, int64_t at, int64_t n,
-    uint32_t crc);
+    uint32_t crc, int high);
 
-/* The checks, one per format. */
-container_checker asf_check, avi_check, dhav_check, flv_check, gif_check,
-    matroska_check, mov_check, mpegts_check, mpegps_check, ogg_check;
+/*
+ * The containers that are checked, in the order of FFmpeg's names: the name, 1
+ * if a gap in its times may be a lost frame, and the check, each in a file of
+ * this folder.
+ */
+#define CONTAINER_CHECKS(ROW) \
+	ROW(asf, 1, asf_check) ROW(avi, 0, avi_check) \
+	ROW(dhav, 1, dhav_check) ROW(flv, 1, flv_check) \
+	ROW(gif, 0, gif_check) ROW(matroska, 1, matroska_check) \
+	ROW(mov, 0, mov_check) ROW(mpeg, 1, mpegps_check) \
+	ROW(mpegts, 1, mpegts_check) ROW(ogg, 0, ogg_check)
+
+#define CONTAINER_DECLARE(name, timed, check) container_checker check;
+CONTAINER_CHECKS(CONTAINER_DECLARE)
 
 #endif
