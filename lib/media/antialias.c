@@ -222,35 +222,6 @@ antialias_plan(struct antialias *a, const struct resize_call *c)
 	}
 }
 
-const struct antialias_code *
-antialias_codes(int *n)
-{
-	static const struct antialias_code code[] = {
-		{ "base", antialias_run_base, 0 },
-#if defined(__x86_64__)
-		{ "avx2", antialias_run_avx2, 0 },
-		{ "avx512", antialias_run_avx512, 0 },
-		{ "vbmi", antialias_run_vbmi, 1 },
-#endif
-	};
-
-	*n = 1 + (int)isa_best() + isa_vbmi();
-	return code;
-}
-
-/*
- * Make the plan of ${a} that ${code} reads.  Return 0 if it cannot run it.
- */
-static int
-antialias_plan_code(struct antialias *a, const struct antialias_code *code,
-    int from_w)
-{
-	if (code->vbmi)
-		return antialias_plan_vbmi(a, from_w);
-	antialias_plan_packs(a, from_w);
-	return 1;
-}
-
 /* Return a power of two that is above the taps of each position. */
 static int
 antialias_ring(const struct resize_axis *y)
@@ -263,17 +234,17 @@ antialias_ring(const struct resize_axis *y)
 }
 
 void
-antialias_by(const struct antialias_code *code, struct resizer *z,
+antialias_by(const struct resize_code *code, struct antialias *a,
     const struct resize_call *c)
 {
-	struct antialias *a = &z->antialias;
-
 	antialias_plan(a, c);
-	while (!antialias_plan_code(a, code, c->from_w))
+	if (code->vbmi && !antialias_plan_vbmi(a, c->from_w))
 		code--;
+	if (!code->vbmi)
+		antialias_plan_packs(a, c->from_w);
 	antialias_reserve_lines(a, (size_t)a->y.max_taps *
 	    (3 * (size_t)a->x.n + ANTIALIAS_SLACK) + ANTIALIAS_SLACK, 0);
-	code->run(&(struct antialias_job){ .to = c->to, .from = c->from,
+	code->antialias(&(struct antialias_job){ .to = c->to, .from = c->from,
 		.from_w = c->from_w, .x = &a->x, .y = &a->y, .line = a->line,
 		.pack = a->pack, .low = a->low, .high = a->high,
 		.lines = (uint8_t *)round_up((uintptr_t)a->line, RESIZE_ALIGN),

@@ -166,12 +166,32 @@ resize_plan(struct resizer *z, const struct resize_call *c)
 		resize_plan_axis(z->y, &down, RESIZE_DOWN);
 }
 
+const struct resize_code *
+resize_codes(int *n)
+{
+	static const struct resize_code code[] = {
+		{ "base", resize_run_base, antialias_run_base, 0 },
+#if defined(__x86_64__)
+		{ "avx2", resize_run_avx2, antialias_run_avx2, 0 },
+		{ "avx512", resize_run_avx512, antialias_run_avx512, 0 },
+		{ "vbmi", resize_run_avx512, antialias_run_vbmi, 1 },
+#endif
+	};
+
+	*n = 1 + (int)isa_best() + isa_vbmi();
+	return code;
+}
+
 void
-resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
+resize_by(const struct resize_code *code, struct resizer *z,
     const struct resize_call *c)
 {
+	if (c->how & RESIZE_ANTIALIAS) {
+		antialias_by(code, &z->antialias, c);
+		return;
+	}
 	resize_plan(z, c);
-	run(&(struct resize_job){ .to = c->to, .to_w = c->to_w,
+	code->run(&(struct resize_job){ .to = c->to, .to_w = c->to_w,
 		.to_h = c->to_h, .from = c->from, .from_w = c->from_w,
 		.from_h = c->from_h, .x = z->x, .y = z->y, .line = z->line,
 		.quad = z->quad, .quads = z->quads });
@@ -181,12 +201,7 @@ void
 image_resize(struct resizer *z, const struct resize_call *c)
 {
 	int n;
+	const struct resize_code *code = resize_codes(&n);
 
-	if (c->how & RESIZE_ANTIALIAS) {
-		const struct antialias_code *code = antialias_codes(&n);
-
-		antialias_by(&code[n - 1], z, c);
-	} else {
-		resize_by(ISA_PICK(resize_run), z, c);
-	}
+	resize_by(&code[n - 1], z, c);
 }

@@ -179,20 +179,6 @@ struct antialias {
 /* Plans that a copy of the code reads besides the axes. */
 enum { ANTIALIAS_PACKS = 1, ANTIALIAS_BLOCKS = 2, ANTIALIAS_MIXES = 4 };
 
-/* One copy of the code of antialiased resizing. */
-struct antialias_code {
-	const char *name;
-	void (*run)(const struct antialias_job *job);
-	int vbmi;			/* 1: it is antialias_run_vbmi */
-};
-
-/*
- * antialias_codes(n):
- * Return the copies that this processor can run, ${*n} of them, the fastest
- * last.  The result is static.
- */
-const struct antialias_code *antialias_codes(int *n);
-
 /* ---- both ---- */
 
 /* See image.h.  Fields before ${antialias} belong to the bilinear plan. */
@@ -246,15 +232,28 @@ void antialias_free(struct antialias *a);
 void antialias_reserve_vbmi(struct antialias *a, int w, int h);
 int antialias_plan_vbmi(struct antialias *a, int from_w);
 
+/* One copy of the code of both filters. */
+struct resize_code {
+	const char *name;
+	void (*run)(const struct resize_job *job);
+	void (*antialias)(const struct antialias_job *job);
+	int vbmi;			/* 1: it is antialias_run_vbmi */
+};
+
 /*
- * resize_by(run, z, c), antialias_by(code, z, c):
- * Do the call ${c} with ${run}, one instruction set's copy of resize_run, or
- * with ${code}, one element of antialias_codes, so that a test can compare the
- * copies.  If the copy cannot run the plan, antialias_by uses the one before.
+ * resize_codes(n):
+ * Return the copies that this processor can run, ${*n} of them, the fastest
+ * last.  The result is static.
+ *
+ * resize_by(code, z, c), antialias_by(code, a, c):
+ * Do the call ${c} with ${code}, one element of resize_codes, so that a test
+ * can compare the copies.  If the copy cannot run the antialiased plan, use the
+ * one before.
  */
-void resize_by(void (*run)(const struct resize_job *job), struct resizer *z,
+const struct resize_code *resize_codes(int *n);
+void resize_by(const struct resize_code *code, struct resizer *z,
     const struct resize_call *c);
-void antialias_by(const struct antialias_code *code, struct resizer *z,
+void antialias_by(const struct resize_code *code, struct antialias *a,
     const struct resize_call *c);
 
 #endif

@@ -1,5 +1,4 @@
 /*
- * Resizing agrees with the exact bilinear formula on every instruction set.
  * JPEG regions decoded at a scale equal those of the whole image, and damaged
  * files are refused.
  */
@@ -9,11 +8,9 @@
 #include <jpeglib.h>
 
 #include "base/fail.h"
-#include "base/isa.h"
 #include "base/mem.h"
 #include "media/image.h"
 #include "media/jpeg.h"
-#include "media/resize.h"
 
 #include "said.h"
 #include "tap.h"
@@ -32,193 +29,6 @@ between(int low, int high)
 {
 	return low + (int)(noise() % (uint32_t)(high - low + 1));
 }
-
-static struct image *
-noise_image(int w, int h)
-{
-	struct image *m = image_new(w, h, 3);
-
-	for (int i = 0; i < w * h * 3; i++)
-		m->data[i] = (uint8_t)noise();
-	return m;
-}
-
-/* ---- resizing ---- */
-
-static double
-clamped(const struct image *m, int x, int y, int c)
-{
-	x = x < 0 ? 0 : x >= m->w ? m->w - 1 : x;
-	y = y < 0 ? 0 : y >= m->h ? m->h - 1 : y;
-	return m->data[(y * m->w + x) * 3 + c];
-}
-
-/*
- * Return the bilinear value at (x, y), where pixel centers have integer
- * coordinates.
- */
-static double
-exact(const struct image *m, double x, double y, int c)
-{
-	double fx, fy;
-	int ix, iy;
-
-	x = x < 0 ? 0 : x > m->w - 1 ? m->w - 1 : x;
-	y = y < 0 ? 0 : y > m->h - 1 ? m->h - 1 : y;
-	ix = (int)floor(x);
-	iy = (int)floor(y);
-	fx = x - ix;
-	fy = y - iy;
-	return (1 - fy) * ((1 - fx) * clamped(m, ix, iy, c) +
-	    fx * clamped(m, ix + 1, iy, c)) +
-	    fy * ((1 - fx) * clamped(m, ix, iy + 1, c) +
-	    fx * clamped(m, ix + 1, iy + 1, c));
-}
-
-/* Return the greatest difference from the rounded exact value. */
-static int
-worst(const struct image *m, const uint8_t *to, int w, int h, struct region r,
-    int flip)
-{
-	int largest = 0;
-
-	for (int j = 0; j < h; j++)
-		for (int i = 0; i < w; i++)
-			for (int c = 0; c < 3; c++) {
-				int k = flip ? w - 1 - i : i;
-				double v = exact(m, r.x + (k + 0.5) * r.w / w -
-				    0.5, r.y + (j + 0.5) * r.h / h - 0.5, c);
-				int e = abs(to[(j * w + i) * 3 + c] -
-				    (int)floor(v + 0.5));
-
-				largest = e > largest ? e : largest;
-			}
-	return largest;
-}
-
-/* Return the resize functions that this processor can run, ${*n} of them. */
-static void (*const *copies(int *n))(const struct resize_job *job)
-{
-	static void (*const all[])(const struct resize_job *job) = {
-		resize_run_base,
-#if defined(__x86_64__)
-		resize_run_avx2, resize_run_avx512
-#endif
-	};
-
-	*n = 1 + (int)isa_best();
-	return all;
-}
-
-/*
- * Resize by every function, with marked bytes around the output.  Return 1 if
- * the marks stay and all functions agree.  The result is in ${to}.
- */
-static int
-resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
-    int flip)
-{
-	enum { how = RESIZE_BILINEAR };
-	size_t n = (size_t)w * (size_t)h * 3;
-	uint8_t *buffer = xmalloc(n + 64);
-	int good = 1, many;
-	void (*const *run)(const struct resize_job *job) = copies(&many);
-
-	for (int k = 0; k < many; k++) {
-		struct resizer *z = resizer_new();
-
-		memset(buffer, 0x5a, n + 64);
-		resize_by(run[k], z, &(struct resize_call){ how, buffer + 32, w,
-			h, m->data, m->w, m->h, r, flip });
-		resizer_free(z);
-		for (size_t i = 0; i < 32; i++)
-			good &= buffer[i] == 0x5a && buffer[n + 32 + i] == 0x5a;
-		good &= k == 0 || memcmp(to, buffer + 32, n) == 0;
-		memcpy(to, buffer + 32, n);
-	}
-	free(buffer);
-	return good;
-}
-
-static void
-test_resize(void)
-{
-	static uint8_t to[300 * 300 * 3];
-	int many, largest = 0, agree = 1;
-
-	copies(&many);
-	for (int k = 0; k < 400; k++) {
-		struct image *m = noise_image(between(1, 90), between(1, 60));
-		int w = between(1, 70), h = between(1, 50), flip = k & 1, e;
-		/*
-		 * Integer and fractional regions, inside and outside of the
-		 * image.
-		 */
-		struct region r = { between(-20, 60) / (k % 3 + 1.0),
-			between(-20, 40) / (k % 3 + 1.0),
-			between(1, 90) / (k % 5 + 1.0),
-			between(1, 60) / (k % 5 + 1.0) };
-
-		agree &= resized(to, w, h, m, r, flip);
-		e = worst(m, to, w, h, r, flip);
-		if (e > 1)
-			diag("%dx%d, region %g %g %g %g to %dx%d: off by %d",
-			    m->w, m->h, r.x, r.y, r.w, r.h, w, h, e);
-		largest = e > largest ? e : largest;
-		image_free(m);
-	}
-	ok(agree, "the %d copies of resize agree and write only their output",
-	    many);
-	ok(largest <= 1, "resize is within 1 of the exact value (%d)", largest);
-}
-
-static void
-test_identity(void)
-{
-	static uint8_t to[300 * 300 * 3], back[300 * 300 * 3];
-	struct image *m = noise_image(101, 77);
-	struct region all = { 0, 0, 101, 77 }, part = { 13, 9, 64, 41 };
-	int same, mirrored = 1;
-
-	same = resized(to, 101, 77, m, all, 0) &&
-	    memcmp(to, m->data, 101 * 77 * 3) == 0;
-	ok(same, "an image resized to its own size is unchanged");
-	resized(to, 64, 41, m, part, 0);
-	for (int y = 0; y < 41; y++)
-		same &= memcmp(to + y * 64 * 3,
-		    m->data + ((y + 9) * 101 + 13) * 3, 64 * 3) == 0;
-	ok(same, "a region resized to its own size is unchanged");
-	for (int w = 1; w < 60; w++) {
-		resized(to, w, 20, m, part, 0);
-		resized(back, w, 20, m, part, 1);
-		for (int i = 0; i < w * 20; i++)
-			mirrored &= memcmp(to + 3 * i, back +
-			    3 * (i / w * w + w - 1 - i % w), 3) == 0;
-	}
-	ok(mirrored, "a flipped resize mirrors the unflipped one");
-	image_free(m);
-}
-
-static void
-test_flat(void)
-{
-	static uint8_t to[300 * 300 * 3];
-	struct image *m = image_new(90, 70, 3);
-	int same = 1;
-
-	/* A constant survives all weights: nothing drifts or overflows. */
-	for (int v = 0; v < 256; v++) {
-		memset(m->data, v, 90 * 70 * 3);
-		resized(to, 83, 3, m, (struct region){ 1.3, 0.7, 71.1, 60.7 },
-		    v & 1);
-		for (int i = 0; i < 83 * 3 * 3; i++)
-			same &= to[i] == v;
-	}
-	ok(same, "a constant image stays constant");
-	image_free(m);
-}
-
-/* ---- JPEG ---- */
 
 struct kind { const char *name; int across, down, progressive, gray; };
 
@@ -445,9 +255,6 @@ test_damage(void)
 int
 main(void)
 {
-	test_resize();
-	test_identity();
-	test_flat();
 	test_regions();
 	test_decode();
 	test_damage();

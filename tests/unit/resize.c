@@ -1,6 +1,6 @@
 /*
  * Both rules of resizing agree with outputs of Pillow and PyTorch and with the
- * exact formula, on every instruction set.
+ * exact formulas, on every instruction set.
  */
 #include "base/file.h"
 #include "base/mem.h"
@@ -135,14 +135,14 @@ resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
 	size_t n = (size_t)w * (size_t)h * 3;
 	uint8_t *buffer = xmalloc(n + 64);
 	int good = 1, many;
-	const struct antialias_code *code = antialias_codes(&many);
+	const struct resize_code *code = resize_codes(&many);
 
 	for (int k = 0; k < many; k++) {
 		struct resizer *z = resizer_new();
 
 		memset(buffer, 0x5a, n + 64);
-		antialias_by(&code[k], z, &(struct resize_call){ how, buffer + 32,
-			w, h, m->data, m->w, m->h, r, flip });
+		resize_by(&code[k], z, &(struct resize_call){ how, buffer + 32, w,
+			h, m->data, m->w, m->h, r, flip });
 		resizer_free(z);
 		for (size_t i = 0; i < 32; i++)
 			good &= buffer[i] == 0x5a && buffer[n + 32 + i] == 0x5a;
@@ -153,6 +153,91 @@ resized(uint8_t *to, int w, int h, const struct image *m, struct region r,
 	return good;
 }
 
+/* ---- the bilinear formula ---- */
+
+static double
+clamped(const struct image *m, int x, int y, int c)
+{
+	x = x < 0 ? 0 : x >= m->w ? m->w - 1 : x;
+	y = y < 0 ? 0 : y >= m->h ? m->h - 1 : y;
+	return m->data[(y * m->w + x) * 3 + c];
+}
+
+/*
+ * Return the bilinear value at (x, y), where pixel centers have integer
+ * coordinates.
+ */
+static double
+bilinear(const struct image *m, double x, double y, int c)
+{
+	double fx, fy;
+	int ix, iy;
+
+	x = x < 0 ? 0 : x > m->w - 1 ? m->w - 1 : x;
+	y = y < 0 ? 0 : y > m->h - 1 ? m->h - 1 : y;
+	ix = (int)floor(x);
+	iy = (int)floor(y);
+	fx = x - ix;
+	fy = y - iy;
+	return (1 - fy) * ((1 - fx) * clamped(m, ix, iy, c) +
+	    fx * clamped(m, ix + 1, iy, c)) +
+	    fy * ((1 - fx) * clamped(m, ix, iy + 1, c) +
+	    fx * clamped(m, ix + 1, iy + 1, c));
+}
+
+/* Return the greatest difference from the rounded exact value. */
+static int
+bilinear_worst(const struct image *m, const uint8_t *to, int w, int h, struct region r,
+    int flip)
+{
+	int largest = 0;
+
+	for (int j = 0; j < h; j++)
+		for (int i = 0; i < w; i++)
+			for (int c = 0; c < 3; c++) {
+				int k = flip ? w - 1 - i : i;
+				double v = bilinear(m, r.x + (k + 0.5) * r.w / w -
+				    0.5, r.y + (j + 0.5) * r.h / h - 0.5, c);
+				int e = abs(to[(j * w + i) * 3 + c] -
+				    (int)floor(v + 0.5));
+
+				largest = e > largest ? e : largest;
+			}
+	return largest;
+}
+
+static void
+test_bilinear(void)
+{
+	static uint8_t to[300 * 300 * 3];
+	int many, largest = 0, agree = 1;
+
+	resize_codes(&many);
+	for (int k = 0; k < 400; k++) {
+		struct image *m = noise_image(between(1, 90), between(1, 60));
+		int w = between(1, 70), h = between(1, 50), flip = k & 1, e;
+		/*
+		 * Integer and fractional regions, inside and outside of the
+		 * image.
+		 */
+		struct region r = { between(-20, 60) / (k % 3 + 1.0),
+			between(-20, 40) / (k % 3 + 1.0),
+			between(1, 90) / (k % 5 + 1.0),
+			between(1, 60) / (k % 5 + 1.0) };
+
+		agree &= resized(to, w, h, m, r, RESIZE_BILINEAR, flip);
+		e = bilinear_worst(m, to, w, h, r, flip);
+		if (e > 1)
+			diag("%dx%d, region %g %g %g %g to %dx%d: off by %d",
+			    m->w, m->h, r.x, r.y, r.w, r.h, w, h, e);
+		largest = e > largest ? e : largest;
+		image_free(m);
+	}
+	ok(agree, "the %d copies of bilinear resize agree and write only their output",
+	    many);
+	ok(largest <= 1, "bilinear resize is within 1 of the exact value (%d)", largest);
+}
+
 static void
 test_formula(void)
 {
@@ -160,7 +245,7 @@ test_formula(void)
 	double largest = 0;
 	int agree = 1, many;
 
-	antialias_codes(&many);
+	resize_codes(&many);
 	for (int k = 0; k < 150; k++) {
 		struct image *m = noise_image(between(1, 90), between(1, 60));
 		int w = between(1, 70), h = between(1, 50), flip = k & 1;
@@ -197,7 +282,7 @@ test_sizes(void)
 	static uint8_t to[230 * 230 * 3];
 	int many, agree = 0, tried = 0;
 
-	antialias_codes(&many);
+	resize_codes(&many);
 	for (int k = 0; k < 40; k++) {
 		struct image *m = noise_image(between(200, 400),
 			between(120, 260));
@@ -228,7 +313,7 @@ test_words(void)
 	static const int size[] = { 256, 224, 192, 168 };
 	int many, agree = 0;
 
-	antialias_codes(&many);
+	resize_codes(&many);
 	for (int k = 0; k < 16; k++) {
 		struct image *m = noise_image(between(256, 400), 256);
 		int w = size[k / 4], h = size[k % 4];
@@ -245,34 +330,38 @@ test_words(void)
 }
 
 static void
-test_same(void)
+test_same(int how, const char *rule)
 {
-	static uint8_t to[101 * 77 * 3];
+	static uint8_t to[101 * 77 * 3], back[101 * 77 * 3];
 	struct image *m = noise_image(101, 77);
 	struct region all = { 0, 0, 101, 77 }, part = { 13, 9, 64, 41 };
-	int same;
+	int same, mirrored = 1;
 
-	same = resized(to, 101, 77, m, all, RESIZE_ANTIALIAS, 0) &&
+	same = resized(to, 101, 77, m, all, how, 0) &&
 	    memcmp(to, m->data, 101 * 77 * 3) == 0;
-	ok(same, "an image resized to its own size is unchanged");
-	resized(to, 64, 41, m, part, RESIZE_ANTIALIAS, 0);
+	ok(same, "%s: an image resized to its own size is unchanged", rule);
+	resized(to, 64, 41, m, part, how, 0);
 	for (int y = 0; y < 41; y++)
 		same &= memcmp(to + y * 64 * 3,
 		    m->data + ((y + 9) * 101 + 13) * 3, 64 * 3) == 0;
-	ok(same, "a region resized to its own size is unchanged");
-	same = resized(to, 64, 41, m, part, RESIZE_ANTIALIAS, 1);
-	for (int i = 0; i < 64 * 41; i++)
-		same &= memcmp(to + 3 * i, m->data + 3 * ((i / 64 + 9) * 101 +
-		    13 + 63 - i % 64), 3) == 0;
-	ok(same, "a flipped region of its own size is mirrored");
+	ok(same, "%s: a region resized to its own size is unchanged", rule);
+	for (int w = 1; w < 70; w++) {
+		mirrored &= resized(to, w, 41, m, part, how, 0) &&
+		    resized(back, w, 41, m, part, how, 1);
+		for (int i = 0; i < w * 41; i++)
+			mirrored &= memcmp(to + 3 * i, back +
+			    3 * (i / w * w + w - 1 - i % w), 3) == 0;
+	}
+	ok(mirrored, "%s: a flipped resize mirrors the unflipped one", rule);
+	/* A constant survives all weights: nothing drifts or overflows. */
 	for (int v = 0; v < 256; v++) {
 		memset(m->data, v, 101 * 77 * 3);
 		resized(to, 83, 3, m, (struct region){ 1.3, 0.7, 71.1, 60.7 },
-		    RESIZE_ANTIALIAS, v & 1);
+		    how, v & 1);
 		for (int i = 0; i < 83 * 3 * 3; i++)
 			same &= to[i] == v;
 	}
-	ok(same, "a constant image stays constant");
+	ok(same, "%s: a constant image stays constant", rule);
 	image_free(m);
 }
 
@@ -291,13 +380,14 @@ test_cut(void)
 		int h = between(3, 29), cut = k & 2 ? RESIZE_CUT : 0;
 		struct region r = { x, y, w, h };
 
-		image_resize(z, &(struct resize_call){ rule | cut, to, 40, 30, m->data, 60, 50, r, 0 });
+		image_resize(z, &(struct resize_call){ rule | cut, to, 40, 30,
+			m->data, 60, 50, r, 0 });
 		for (int i = 0; i < 60 * 50; i++)
 			if (i % 60 < x || i % 60 >= x + w || i / 60 < y ||
 			    i / 60 >= y + h)
 				memset(m->data + 3 * i, 0, 3);
-		image_resize(z, &(struct resize_call){ rule | cut, again, 40, 30, m->data, 60, 50, r,
-		    0 });
+		image_resize(z, &(struct resize_call){ rule | cut, again, 40, 30,
+			m->data, 60, 50, r, 0 });
 		if (cut)
 			same &= memcmp(to, again, sizeof(to)) == 0;
 		else
@@ -337,10 +427,10 @@ test_kept(void)
 		v[i] = between(low[i], high[i]);
 		r = (struct region){ v[5] / 2.0, v[6] / 2.0, v[7], v[8] };
 		n = 3 * (size_t)v[2] * (size_t)v[3];
-		image_resize(kept, &(struct resize_call){ v[0], to, v[2], v[3], m->data, v[4], 64, r,
-		    v[1] });
-		image_resize(z, &(struct resize_call){ v[0], again, v[2], v[3], m->data, v[4], 64, r,
-		    v[1] });
+		image_resize(kept, &(struct resize_call){ v[0], to, v[2], v[3],
+			m->data, v[4], 64, r, v[1] });
+		image_resize(z, &(struct resize_call){ v[0], again, v[2], v[3],
+			m->data, v[4], 64, r, v[1] });
 		same += memcmp(to, again, n) == 0;
 		resizer_free(z);
 	}
@@ -358,10 +448,12 @@ main(void)
 	    "antialiased: equals Pillow");
 	test_golden("resize_torch.tsv", RESIZE_BILINEAR, 1,
 	    "bilinear: within 1 of PyTorch");
+	test_bilinear();
 	test_formula();
 	test_sizes();
 	test_words();
-	test_same();
+	test_same(RESIZE_BILINEAR, "bilinear");
+	test_same(RESIZE_ANTIALIAS, "antialiased");
 	test_cut();
 	test_kept();
 	return done();
