@@ -59,11 +59,13 @@ make_picture(struct stream_writer *w, const char *ext, int seed)
 __attribute__((unused)) static int
 make_stream(int fd, const struct make *m)
 {
-	static const char *const classes[] = { "c0", "c1", "c2", "c3", "c4" };
+	static char names[][3] = { "c0", "c1", "c2", "c3", "c4" };
+	char *name[] = { names[0], names[1], names[2], names[3], names[4] };
+	const struct class_list classes = { name, (size_t)m->labels, 5 };
 	struct stream_writer *w = stream_open(fd, "the stream", "test 1");
 	unsigned char *data = xmalloc(2 * (size_t)m->bytes + 16);
-	int bad = m->head ? stream_head(w, classes, (size_t)m->labels,
-	    0, "{\"quality\":90}") : 0;
+	int bad = m->head ? stream_head(w, &classes, 0, "{\"quality\":90}") :
+	    0;
 
 	for (int i = m->first; i < m->first + m->samples && !bad; i++) {
 		struct rng r = rng_clip(m->seed, (uint64_t)i);

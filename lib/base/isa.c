@@ -20,10 +20,10 @@ isa_name(enum isa i)
 
 /* The AVX-512 copies are compiled for the subset of Skylake-SP: F, BW, DQ
  * and VL. */
-static enum isa
+static int
 isa_detect(void)
 {
-	enum isa best = ISA_BASE;
+	int best = ISA_BASE;
 	const char *limit = getenv("VT_ISA");
 
 #if defined(__x86_64__)
@@ -35,23 +35,31 @@ isa_detect(void)
 	    __builtin_cpu_supports("avx512vl"))
 		best = ISA_AVX512;
 #endif
-	for (int i = ISA_BASE; limit != NULL && i < (int)best; i++)
+	for (int i = ISA_BASE; limit != NULL && i < best; i++)
 		if (strcmp(limit, isa_name((enum isa)i)) == 0)
-			return (enum isa)i;
+			return i;
 	return best;
+}
+
+/* Return the result of ${detect}, which ${*known} keeps; -1 at first. */
+static int
+isa_once(int *known, int (*detect)(void))
+{
+	int i = __atomic_load_n(known, __ATOMIC_RELAXED);
+
+	if (i < 0) {
+		i = detect();	/* racing threads store the same */
+		__atomic_store_n(known, i, __ATOMIC_RELAXED);
+	}
+	return i;
 }
 
 enum isa
 isa_best(void)
 {
-	static int known = -1;		/* racing threads store the same */
-	int i = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	static int known = -1;
 
-	if (i < 0) {
-		i = (int)isa_detect();
-		__atomic_store_n(&known, i, __ATOMIC_RELAXED);
-	}
-	return (enum isa)i;
+	return (enum isa)isa_once(&known, isa_detect);
 }
 
 /* Return 1 if VT_ISA limits this process to AVX-512 without extensions. */
@@ -111,24 +119,14 @@ int
 isa_vbmi(void)
 {
 	static int known = -1;
-	int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
-	if (is < 0) {
-		is = isa_detect_vbmi();
-		__atomic_store_n(&known, is, __ATOMIC_RELAXED);
-	}
-	return is;
+	return isa_once(&known, isa_detect_vbmi);
 }
 
 int
 isa_amx(void)
 {
 	static int known = -1;
-	int is = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
-	if (is < 0) {
-		is = isa_detect_amx();
-		__atomic_store_n(&known, is, __ATOMIC_RELAXED);
-	}
-	return is;
+	return isa_once(&known, isa_detect_amx);
 }

@@ -45,15 +45,6 @@ table_put(struct buffer *b, const char *text)
 	}
 }
 
-char *
-table_escape(const char *s)
-{
-	struct buffer b = { 0 };
-
-	table_put(&b, s);
-	return b.data;
-}
-
 /* Split ${line} at its tabs in place, and trim the cells unless ${exact}.
  * Return their number and set ${*cell} to an array of their starts, which the
  * caller frees. */

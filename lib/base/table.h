@@ -91,12 +91,6 @@ const char *table_text(const struct table *t, size_t row, const char *name);
 void table_put(struct buffer *b, const char *text);
 
 /*
- * table_escape(s):
- * Return ${s} with escapes, as a cell.  The caller frees it.
- */
-char *table_escape(const char *s);
-
-/*
  * table_unescape(cell):
  * Replace the escapes in ${cell} by what they stand for, in place.  Return 0,
  * or -1 without a message if an escape is unknown.

@@ -76,8 +76,7 @@ extract_output_open(struct extract_output *o, const struct list *l,
 		extract_output_name_numbers(l, &numbers);
 	if (numbers.n > 0)
 		classes = &numbers;
-	result = stream_head(o->stream, (const char *const *)classes->name,
-	    classes->n, numbers.n > 0, text);
+	result = stream_head(o->stream, classes, numbers.n > 0, text);
 	class_list_free(&numbers);
 	free(text);
 	return result;

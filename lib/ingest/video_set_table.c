@@ -125,8 +125,8 @@ int
 video_set_write(const struct video_set *v, const char *dir)
 {
 	char *path = path_join(dir, VIDEO_SET_TABLE);
-	char *settings = table_escape(v->settings);
 	struct buffer b = { 0 };
+	char hash[17];
 	int bad;
 
 	buffer_text(&b, "#key\tlabel\tbytes\tmtime_ns\txxh3\trefusal\t"
@@ -134,20 +134,17 @@ video_set_write(const struct video_set *v, const char *dir)
 	for (size_t i = 0; i < v->list.n; i++) {
 		const struct video_fact *f = &v->fact[i];
 		char *label = video_set_label(&v->list.row[i]);
-		char *refusal = table_escape(f->refusal != NULL ? f->refusal :
-		    "");
 
-		buffer_printf(&b, "%s\t%s\t%" PRId64 "\t%" PRId64 "\t",
-		    v->list.row[i].sample.key, label, f->bytes, f->time);
-		if (f->hashed)
-			buffer_printf(&b, "%016" PRIx64, f->hash);
-		buffer_printf(&b, "\t%s\t%s\n", refusal, settings);
-		free(refusal);
+		buffer_printf(&b, "%s\t%s\t%" PRId64 "\t%" PRId64 "\t%s",
+		    v->list.row[i].sample.key, label, f->bytes, f->time,
+		    f->hashed ? hash64_text(f->hash, hash) : "");
+		table_put(&b, f->refusal != NULL ? f->refusal : "");
+		table_put(&b, v->settings);
+		buffer_text(&b, "\n");
 		free(label);
 	}
 	bad = commit_bytes(path, b.data, b.n);
 	buffer_free(&b);
-	free(settings);
 	free(path);
 	return bad;
 }

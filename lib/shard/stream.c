@@ -77,33 +77,26 @@ stream_put_member(struct stream_writer *w, const char *name, const void *data,
 }
 
 int
-stream_head(struct stream_writer *w, const char *const *classes, size_t n,
+stream_head(struct stream_writer *w, const struct class_list *classes,
     int numbered, const char *options)
 {
 	struct json_writer j = { 0 };
-	int result = -1;
+	int result;
 
 	assert(w->samples == 0 && !w->open && w->out.n == 0);
+	for (size_t i = 0; i < classes->n; i++)
+		if (!text_is_utf8(classes->name[i]))
+			return fail("class %zu: %s is not UTF-8", i,
+			    text_quote(classes->name[i]));
 	json_open(&j, NULL, '{');
-	if (n > 0) {
-		json_open(&j, "classes", '[');
-		for (size_t i = 0; i < n; i++) {
-			if (!text_is_utf8(classes[i])) {
-				fail("class %zu: %s is not UTF-8", i,
-				    text_quote(classes[i]));
-				goto out;
-			}
-			json_put_text(&j, NULL, classes[i]);
-		}
-		json_close(&j);
-	}
+	if (classes->n > 0)
+		class_write(&j, classes);
 	if (numbered)
 		json_put_bool(&j, "numbered", 1);
 	if (options != NULL)
 		json_put_raw(&j, "options", options);
 	json_close(&j);
 	result = stream_put_member(w, STREAM_HEAD, j.out.data, j.out.n);
-out:
 	buffer_free(&j.out);
 	return result;
 }

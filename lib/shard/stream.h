@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shard/classes.h"
 #include "shard/sample.h"
 
 /* Members that belong to no sample.  Readers of tar extract them as ordinary
@@ -31,15 +32,14 @@ struct stream_writer;
 struct stream_writer *stream_open(int fd, const char *path, const char *tool);
 
 /*
- * stream_head(w, classes, n, numbered, options):
+ * stream_head(w, classes, numbered, options):
  * Write the header of the stream.  Call it before the first sample, or not at
- * all.  ${classes}[n] are the names of classes 0 to ${n} - 1 in UTF-8; ${n} is
- * 0 if they are unknown.  ${numbered}: nobody gave names, so they are numbers.
- * ${options} are the settings of the extraction as a
- * canonical JSON object, NULL if unknown.  Both become part of the identity of
- * the set.  Return 0, or -1 after a message.
+ * all.  The names of ${classes}, none if they are unknown, must be UTF-8.
+ * ${numbered}: nobody gave names, so they are numbers.  ${options} are the
+ * settings of the extraction as a canonical JSON object, NULL if unknown.  Both
+ * become part of the identity of the set.  Return 0, or -1 after a message.
  */
-int stream_head(struct stream_writer *w, const char *const *classes, size_t n,
+int stream_head(struct stream_writer *w, const struct class_list *classes,
     int numbered, const char *options);
 
 /*

@@ -223,7 +223,8 @@ test_tables(void)
 		    "\\n, \\r or \\\\)" },
 		{ "# only\n", "u.tsv: empty (wanted a table with a header line)" },
 	};
-	char *escaped, *text;
+	char *text;
+	struct buffer row = { 0 };
 	struct table *t = table_parse("t.tsv",
 	    "# a comment\n#key\tn\nA\\tB\t3\nC\t4\n");
 	char said[512];
@@ -274,16 +275,17 @@ test_tables(void)
 	}
 	said_end();
 	table_free(t);
-	escaped = table_escape("a\tb\nc\rd\\");
-	is_text(escaped, "a\\tb\\nc\\rd\\\\",
-	    "table_escape escapes tab, newline, return and backslash");
-	text = xprintf("#a\n%s\r\n", escaped);
+	table_put(&row, "a\tb\nc\rd\\");
+	table_put(&row, "");
+	is_text(row.data, "a\\tb\\nc\\rd\\\\\t",
+	    "table_put escapes tab, newline, return and backslash");
+	text = xprintf("#a\tb\n%s\r\n", row.data);
 	t = table_parse("again", text);
 	is_text(t != NULL ? table_text(t, 0, "a") : "", "a\tb\nc\rd\\",
 	    "an escaped cell reads back, also with CRLF lines");
 	table_free(t);
 	free(text);
-	free(escaped);
+	buffer_free(&row);
 }
 
 /*

@@ -130,7 +130,8 @@ static void
 write_stream(const char *path)
 {
 	static const uint32_t time[] = { 0, 333, 700 };
-	static const char *const classes[] = { "run", "jump high" };
+	char *names[] = { (char[]){ "run" }, (char[]){ "jump high" } };
+	const struct class_list classes = { names, 2, 2 };
 	static const struct stream_list jpg = { 1, { { "rgb", "jpg" } } };
 	struct sample a = { .key = "run/v_0", .streams = &jpg, .label = 0,
 		.frames = 2, .width = 340, .height = 256,
@@ -142,7 +143,7 @@ write_stream(const char *path)
 		.time = time };
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	struct stream_writer *w = stream_open(fd, path, "test 1");
-	int bad = stream_head(w, classes, 2, 0, "{\"quality\":90}");
+	int bad = stream_head(w, &classes, 0, "{\"quality\":90}");
 
 	bad |= stream_begin(w, &a);
 	bad |= stream_frame(w, "12345", 5);
