@@ -225,7 +225,8 @@ plot_draw_band(struct page *page, const struct area *a,
 static void
 plot_draw_strips(struct page *page, const struct plot *p, const struct area *a)
 {
-	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, color_black };
+	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, .bold = 1,
+		.color = color_black };
 	double y = a->y + PAGE_LINE;
 
 	if (p->strip_label != NULL)
@@ -273,7 +274,8 @@ plot_draw_panel(struct page *page, const struct plot *plot, int number,
     int legend, struct area *a)
 {
 	const struct plot_panel *p = &plot->panel[number];
-	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, color_black };
+	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, .bold = 1,
+		.color = color_black };
 	struct tick tick[SCALE_TICKS];
 	int n;
 

@@ -176,7 +176,7 @@ plot_matrix_arrange(struct page *p, const struct plot_matrix *m,
 static void
 plot_matrix_draw_cells(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style s = { l->number, TEXT_MIDDLE, 0, 0, color_black };
+	struct text_style s = { l->number, TEXT_MIDDLE, .color = color_black };
 	cairo_t *c = page_cairo(p);
 	char text[24];
 
@@ -213,32 +213,29 @@ plot_matrix_draw_cells(struct page *p, const struct matrix_layout *l)
 static void
 plot_matrix_draw_names(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, color_black };
-	double capacity = l->turn == 0 ? l->side : l->names + 1;
-	char text[24], *fit;
+	struct text_style s = { l->size, TEXT_RIGHT, .color = color_gray };
+	char text[24];
 
-	s.color = color_gray;
 	page_text(p, l->x - 6, l->y - 8, "N", &s);
 	for (int r = 0; r < l->m->n; r++) {
 		double y = l->y + (r + .5) * l->side;
 
 		snprintf(text, sizeof(text), "%.0f", l->sum[r]);
 		s.color = color_gray;
+		s.width = 0;
 		page_text(p, l->x - 6, y, text, &s);
 		s.color = color_black;
-		fit = page_text_fit(p, l->m->name[r], l->size, 0, l->names + 1);
-		page_text(p, l->x - (l->left - l->names) - 6, y, fit, &s);
-		free(fit);
+		s.width = l->names + 1;
+		page_text(p, l->x - (l->left - l->names) - 6, y, l->m->name[r],
+		    &s);
 	}
+	s.width = l->turn == 0 ? l->side : l->names + 1;
 	s.turn = l->turn;
 	s.hold = l->turn == 0 ? TEXT_MIDDLE : TEXT_RIGHT;
-	for (int k = 0; k < l->m->n; k++) {
-		fit = page_text_fit(p, l->m->name[k], l->size, 0, capacity);
+	for (int k = 0; k < l->m->n; k++)
 		page_text(p, l->x + (k + .5) * l->side + (l->turn == 45 ?
 		    l->size / 3 : 0), l->y + l->w + 6 + (l->turn == 0 ?
-		    l->size / 2 : l->turn == 45 ? 2 : 0), fit, &s);
-		free(fit);
-	}
+		    l->size / 2 : l->turn == 45 ? 2 : 0), l->m->name[k], &s);
 }
 
 /* Draw the color key: both color scales from none to all, with values. */
@@ -284,7 +281,8 @@ plot_matrix_draw_key(struct page *p, const struct matrix_layout *l)
 int
 plot_matrix(const struct plot_matrix *m, const char *path)
 {
-	struct text_style bold = { TEXT_SIZE, TEXT_MIDDLE, 1, 0, color_black };
+	struct text_style bold = { TEXT_SIZE, TEXT_MIDDLE, .bold = 1,
+		.color = color_black };
 	struct page *p;
 	struct matrix_layout l;
 	double w;

@@ -22,50 +22,39 @@ matrix_list_bottom(const struct matrix_layout *l)
 	return matrix_pairs_list_top(l) + HEAD + l->m->pairs * PAIR;
 }
 
-static void
-matrix_pairs_fitted(struct page *p, double x, double y, double w,
-    const char *text)
-{
-	char *fit = page_text_fit(p, text, TEXT_SIZE, 0, w);
-
-	page_word(p, x, y, fit, TEXT_LEFT, color_black);
-	free(fit);
-}
-
 void
 matrix_list(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style bold = { TEXT_SIZE, TEXT_LEFT, 1, 0, color_black };
+	struct text_style s = { TEXT_SIZE, TEXT_LEFT, .bold = 1,
+		.color = color_black };
 	const struct plot_matrix *m = l->m;
 	double y = matrix_pairs_list_top(l), right = l->key + MATRIX_LIST;
 
-	page_text(p, l->key, y, m->pair_label, &bold);
+	page_text(p, l->key, y, m->pair_label, &s);
+	s.bold = 0;
 	y += HEAD;
 	for (int i = 0; i < m->pairs; i++, y += PAIR) {
 		struct plot_pair q = m->pair[i];
 		double count = m->count[(size_t)q.row * (size_t)m->n +
 		    (size_t)q.column];
 		char text[64];
-		double capacity;
 
 		snprintf(text, sizeof(text), "%d", i + 1);
 		page_word(p, l->key + 14, y, text, TEXT_RIGHT, color_gray);
 		snprintf(text, sizeof(text), "%.0f of %.0f", count,
 		    l->sum[q.row]);
 		page_word(p, right, y, text, TEXT_RIGHT, color_gray);
-		capacity = right - l->key - 20 - 8 - page_text_width(p, text,
+		s.width = right - l->key - 20 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
-		matrix_pairs_fitted(p, l->key + 20, y, capacity,
-		    m->name[q.row]);
+		page_text(p, l->key + 20, y, m->name[q.row], &s);
 		snprintf(text, sizeof(text), "%.0f %%", 100 * count /
 		    fmax(l->sum[q.row], 1));
 		page_word(p, right, y + 14, text, TEXT_RIGHT, color_gray);
 		page_word(p, l->key + 20, y + 14, "\xe2\x86\x92", TEXT_LEFT,
 		    color_gray);
-		capacity = right - l->key - 35 - 8 - page_text_width(p, text,
+		s.width = right - l->key - 35 - 8 - page_text_width(p, text,
 		    TEXT_SIZE, 0);
-		matrix_pairs_fitted(p, l->key + 35, y + 14, capacity,
-		    m->name[q.column]);
+		page_text(p, l->key + 35, y + 14, m->name[q.column], &s);
 	}
 }
 
@@ -121,7 +110,8 @@ matrix_pairs_spread(double *at, int n, double gap, double end)
 void
 matrix_leaders(struct page *p, const struct matrix_layout *l)
 {
-	struct text_style s = { l->size, TEXT_RIGHT, 0, 0, color_black };
+	struct text_style s = { l->size, TEXT_RIGHT, .color = color_black,
+		.width = l->names };
 	double at[PLOT_PAIRS];
 	int class[PLOT_PAIRS];
 
@@ -135,8 +125,6 @@ matrix_leaders(struct page *p, const struct matrix_layout *l)
 		s.turn = columns ? 90 : 0;
 		for (int i = 0; i < n; i++) {
 			double true = (class[i] + .5) * l->side;
-			char *fit = page_text_fit(p, l->m->name[class[i]],
-			    l->size, 0, l->names);
 			struct point from = { l->x - MATRIX_LEADER + 2,
 				l->y + at[i] };
 			struct point mid = { l->x - 6, l->y + true };
@@ -153,8 +141,7 @@ matrix_leaders(struct page *p, const struct matrix_layout *l)
 			page_path(p, (struct point[]){ from, mid, to }, 3, .5,
 			    0, color_rule);
 			page_text(p, from.x - (columns ? 0 : 3), from.y +
-			    (columns ? 3 : 0), fit, &s);
-			free(fit);
+			    (columns ? 3 : 0), l->m->name[class[i]], &s);
 		}
 	}
 }

@@ -237,29 +237,35 @@ page_text_width(struct page *p, const char *text, double size, int bold)
 	return w;
 }
 
-char *
-page_path_fit(struct page *p, const char *path, double size, double width)
+/* Return 1 if ${text} is not wider than ${s} allows. */
+static int
+page_fits(struct page *p, const char *text, const struct text_style *s)
 {
-	char *clean = font_text(path), *cut = NULL;
+	return s->width == 0 ||
+	    page_extents(p, text, s->size, s->bold).x_advance <= s->width;
+}
 
-	if (page_extents(p, clean, size, 0).x_advance <= width)
-		return clean;
-	for (const char *s = clean; *s != '\0';) {
-		const char *slash = strchr(s + 1, '/');
+/* Shorten a path.  The caller frees the result. */
+static char *
+page_path_fit(struct page *p, const char *path, const struct text_style *s)
+{
+	char *cut = NULL;
+
+	for (const char *at = path; *at != '\0';) {
+		const char *slash = strchr(at + 1, '/');
 
 		if (slash != NULL)
-			s = slash;
+			at = slash;
 		else
 			/* Step over whole UTF-8 characters. */
 			do
-				s++;
-			while (((unsigned char)*s & 0xc0) == 0x80);
+				at++;
+			while (((unsigned char)*at & 0xc0) == 0x80);
 		free(cut);
-		cut = xprintf("\xe2\x80\xa6%s", s);
-		if (page_extents(p, cut, size, 0).x_advance <= width)
+		cut = xprintf("\xe2\x80\xa6%s", at);
+		if (page_fits(p, cut, s))
 			break;
 	}
-	free(clean);
 	return cut != NULL ? cut : xstrdup("");
 }
 
@@ -276,34 +282,31 @@ page_byte_of(const char *text, size_t i)
 	return at;
 }
 
-char *
-page_text_fit(struct page *p, const char *text, double size, int bold,
-    double width)
+/* Shorten another text.  The caller frees the result. */
+static char *
+page_text_fit(struct page *p, const char *text, const struct text_style *s)
 {
-	char *clean = font_text(text), *cut = NULL;
+	char *cut = NULL;
 	size_t all = 0;
 
-	if (page_extents(p, clean, size, bold).x_advance <= width)
-		return clean;
-	while (clean[page_byte_of(clean, all)] != '\0')
+	while (text[page_byte_of(text, all)] != '\0')
 		all++;
 	/* Leave ${n} characters, half of them at each end, without blanks at
 	 * the cut. */
 	for (size_t n = all; n-- > 0;) {
-		size_t head = page_byte_of(clean, (n + 1) / 2);
-		size_t tail = page_byte_of(clean, all - n / 2);
+		size_t head = page_byte_of(text, (n + 1) / 2);
+		size_t tail = page_byte_of(text, all - n / 2);
 
-		while (head > 0 && clean[head - 1] == ' ')
+		while (head > 0 && text[head - 1] == ' ')
 			head--;
-		while (clean[tail] == ' ')
+		while (text[tail] == ' ')
 			tail++;
 		free(cut);
-		cut = xprintf("%.*s\xe2\x80\xa6%s", (int)head, clean,
-		    clean + tail);
-		if (page_extents(p, cut, size, bold).x_advance <= width)
+		cut = xprintf("%.*s\xe2\x80\xa6%s", (int)head, text,
+		    text + tail);
+		if (page_fits(p, cut, s))
 			break;
 	}
-	free(clean);
 	return cut != NULL ? cut : xstrdup("");
 }
 
@@ -311,9 +314,11 @@ void
 page_text(struct page *p, double x, double y, const char *text,
     const struct text_style *s)
 {
-	char *clean = font_text(text);
-	cairo_font_face_t *face = font_face(p->font[s->bold != 0], clean);
-	double w = page_extents(p, clean, s->size, s->bold).x_advance;
+	char *clean = font_text(text), *cut = page_fits(p, clean, s) ? NULL :
+	    (s->path ? page_path_fit : page_text_fit)(p, clean, s);
+	const char *shown = cut != NULL ? cut : clean;
+	cairo_font_face_t *face = font_face(p->font[s->bold != 0], shown);
+	double w = page_extents(p, shown, s->size, s->bold).x_advance;
 
 	cairo_save(p->c);
 	cairo_translate(p->c, x, y);
@@ -325,20 +330,20 @@ page_text(struct page *p, double x, double y, const char *text,
 	/* Center capital letters vertically on (x, y). */
 	cairo_move_to(p->c, s->hold == TEXT_LEFT ? 0 :
 	    s->hold == TEXT_RIGHT ? -w : -w / 2, p->capital * s->size / 2);
-	cairo_show_text(p->c, clean);
+	cairo_show_text(p->c, shown);
 	cairo_restore(p->c);
 	cairo_font_face_destroy(face);
-	buffer_printf(&p->said, "%s\n", clean);
+	buffer_printf(&p->said, "%s\n", shown);
 	free(clean);
+	free(cut);
 }
 
 void
 page_word(struct page *p, double x, double y, const char *text,
     enum text_hold hold, struct color color)
 {
-	struct text_style s = { TEXT_SIZE, hold, 0, 0, color };
-
-	page_text(p, x, y, text, &s);
+	page_text(p, x, y, text, &(struct text_style){ TEXT_SIZE, hold,
+		.color = color });
 }
 
 double
@@ -359,20 +364,15 @@ page_head_width(struct page *p, const char *title, const char *note)
 void
 page_head(struct page *p, double w, const char *title, const char *note)
 {
-	struct text_style s = { TITLE_SIZE, TEXT_LEFT, 1, 0, color_black };
-	double y = PAGE_MARGIN;
-	char *fit;
+	const double width = w - 2 * PAGE_MARGIN;
+	const struct text_style big = { TITLE_SIZE, TEXT_LEFT, .bold = 1,
+		.color = color_black, .width = width };
+	const struct text_style small = { TEXT_SIZE, TEXT_LEFT,
+		.color = color_gray, .width = width };
 
-	if (title != NULL) {
-		fit = page_text_fit(p, title, TITLE_SIZE, 1,
-		    w - 2 * PAGE_MARGIN);
-		page_text(p, PAGE_MARGIN, y + 8, fit, &s);
-		free(fit);
-		y += 24;
-	}
-	if (note != NULL) {
-		fit = page_text_fit(p, note, TEXT_SIZE, 0, w - 2 * PAGE_MARGIN);
-		page_word(p, PAGE_MARGIN, y + 5, fit, TEXT_LEFT, color_gray);
-		free(fit);
-	}
+	if (title != NULL)
+		page_text(p, PAGE_MARGIN, PAGE_MARGIN + 8, title, &big);
+	if (note != NULL)
+		page_text(p, PAGE_MARGIN, PAGE_MARGIN + (title != NULL ? 24 :
+		    0) + 5, note, &small);
 }

@@ -132,13 +132,18 @@ struct text_style {
 	int bold;
 	double turn;
 	struct color color;
+	double width;			/* shorten to this width; 0: never */
+	int path;			/* 1: shorten it as a path */
 };
 
 enum { TEXT_SIZE = 11, TITLE_SIZE = 15 };
 
 /*
  * page_text(p, x, y, text, s):
- * Draw ${text}.  Invalid characters become question marks.
+ * Draw ${text}.  Invalid characters become question marks.  If it is wider than
+ * s->width, an ellipsis replaces characters in its middle, since names of
+ * classes often differ at their ends; or folders and then characters at the
+ * front of a path.
  */
 void page_text(struct page *p, double x, double y, const char *text,
     const struct text_style *s);
@@ -154,23 +159,6 @@ void page_word(struct page *p, double x, double y, const char *text,
  * Return the width of ${text} in page units.
  */
 double page_text_width(struct page *p, const char *text, double size, int bold);
-
-/*
- * page_path_fit(p, path, size, width):
- * Shorten ${path} to ${width} at font size ${size}.  Remove folders from its
- * front, then characters, and put an ellipsis in their place: paths differ at
- * their ends.  The caller frees the result.
- */
-char *page_path_fit(struct page *p, const char *path, double size,
-    double width);
-
-/*
- * page_text_fit(p, text, size, bold, width):
- * Shorten ${text} to ${width}, with an ellipsis in its middle if it was cut:
- * names of classes often differ at their ends.  The caller frees the result.
- */
-char *page_text_fit(struct page *p, const char *text, double size, int bold,
-    double width);
 
 /*
  * page_head_height(title, note):

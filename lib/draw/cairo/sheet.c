@@ -1,6 +1,5 @@
 /* Draw a contact sheet: frames of clips with captions below them. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "draw/cairo/page.h"
 #include "draw/plot.h"
@@ -27,20 +26,6 @@ plot_sheet_draw_mark(struct page *p, double x, double y, enum plot_mark mark)
 	    (struct point){ x + 8, y - 3.5 }, 2, color);
 }
 
-static void
-plot_sheet_draw_line(struct page *p, double x, double y, double w,
-    const char *text, int bold, struct color color)
-{
-	struct text_style s = { TEXT_SIZE, TEXT_LEFT, bold, 0, color };
-	char *fit;
-
-	if (text == NULL)
-		return;
-	fit = page_text_fit(p, text, TEXT_SIZE, bold, w);
-	page_text(p, x, y, fit, &s);
-	free(fit);
-}
-
 static double
 plot_sheet_wide(const struct image *m)
 {
@@ -58,6 +43,8 @@ plot_sheet_draw_clip(struct page *p, const struct plot_clip *c, double x,
     double y, double w, double h)
 {
 	double left = c->mark != PLOT_UNMARKED ? MARK : 0, right = 0;
+	struct text_style s = { TEXT_SIZE, TEXT_LEFT, .bold = 1,
+		.color = color_black };
 
 	/* Center smaller frames in their cell. */
 	page_image(p, x + floor((w - plot_sheet_wide(c->m)) / 2), y + floor((h -
@@ -69,18 +56,20 @@ plot_sheet_draw_clip(struct page *p, const struct plot_clip *c, double x,
 		page_word(p, x + w, y, c->score, TEXT_RIGHT, color_gray);
 		right = page_text_width(p, c->score, TEXT_SIZE, 0) + 6;
 	}
-	plot_sheet_draw_line(p, x + left, y, w - left - right, c->caption, 1,
-	    color_black);
+	s.width = w - left - right;
+	if (c->caption != NULL)
+		page_text(p, x + left, y, c->caption, &s);
 	y += PAGE_LINE - 1;
-	plot_sheet_draw_line(p, x + left, y, w - left, c->note, 0, color_black);
-	if (c->note != NULL)
+	s.bold = 0;
+	s.width = w - left;
+	if (c->note != NULL) {
+		page_text(p, x + left, y, c->note, &s);
 		y += PAGE_LINE - 1;
-	if (c->path != NULL) {
-		char *fit = page_path_fit(p, c->path, TEXT_SIZE, w - left);
-
-		page_word(p, x + left, y, fit, TEXT_LEFT, color_gray);
-		free(fit);
 	}
+	s.color = color_gray;
+	s.path = 1;
+	if (c->path != NULL)
+		page_text(p, x + left, y, c->path, &s);
 }
 
 int
