@@ -1,7 +1,7 @@
 # vt: commands that train video action-recognition networks.
 #
 #   make              build everything into build/: 3 minutes on two processors
-#   make check        build and run the tests: 10 to 25 minutes
+#   make check        build and run the tests: 10 to 20 minutes
 #   make check-quick  run the tests of at most three seconds each: 2 minutes
 #   make lint         check the text and the tools of the repository
 #   make demo         train and evaluate networks on generated videos: 8 minutes

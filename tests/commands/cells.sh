@@ -2,7 +2,7 @@
 # A run through every cell of long and short cycles ends with the same bits on
 # every number of ranks and threads, in each precision and on each back end,
 # with and without stops in the cells.
-# tests/run: weight 50
+# tests/run: weight 22
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -3,7 +3,7 @@
 # epoch's order, with the same bits at every number of ranks and loader threads,
 # and after stops. Log and checkpoint name the samples. The exit status is 3, or
 # 4 if there are too many.
-# tests/run: weight 10
+# tests/run: weight 39
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -2,7 +2,7 @@
 # make demo with the user's videos: after a stop at any place, the same command
 # ends with the same results. A stopped training saves its state. The tests
 # train for one or three epochs.
-# tests/run: weight 40
+# tests/run: weight 18
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

@@ -2,7 +2,7 @@
 # A device whose memory the host cannot touch (tests/tools/discrete): training,
 # saving, averaging, auditing and scoring on it give the bits of ref, on any
 # number of ranks.
-# tests/run: weight 20
+# tests/run: weight 39
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

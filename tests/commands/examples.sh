@@ -1,7 +1,7 @@
 #!/bin/sh
 # share/examples: the experiments run, stop and resume, and job scripts requeue
 # themselves if and only if a run ends with 75. The scripts pass signals on.
-# tests/run: weight 25
+# tests/run: weight 47
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 examples=$PWD/share/examples

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 25
+# tests/run: weight 13
 # vt-extract on the real clips of ../shared: every intact file gives exactly the
 # frames that a full decode counted, and every other file is refused with a
 # reason.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Networks with several heads and streams: the effects of loss lines, and the
 # data that a network needs.
-# tests/run: weight 20
+# tests/run: weight 7
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run: weight 70
+# tests/run: weight 35
 # vt-extract never refuses an intact video: it accepts each of more than 600,
 # made by ffmpeg with many encoders, containers, rates and cuts, with every
 # frame. The expected number of frames is the encoded number, or after cuts the

@@ -2,7 +2,7 @@
 # Levels: vt-extract --levels stores frames at several sizes, clips are read from
 # the smallest that covers them, with the same bits on every number of ranks and
 # threads and after kills, and --level=largest equals a set without levels.
-# tests/run: weight 30
+# tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 videos_begin

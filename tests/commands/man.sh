@@ -1,6 +1,6 @@
 #!/bin/sh
 # The examples of the manual run as they are pasted from a terminal of 80 columns.
-# tests/run: weight 28
+# tests/run: weight 22
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

@@ -2,7 +2,7 @@
 # Modes of vt-train in pairs, by the table in lib/train/modes.c: every allowed
 # pair trains with the effects of both modes, and every refused pair ends with 2
 # and its message. Pairs train three steps on ref. The plan shows fallbacks.
-# tests/run: weight 40
+# tests/run: weight 23
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -3,7 +3,7 @@
 # the shape changes, no gamma is reset, and gamma and beta do not decay. The
 # last gamma of a block starts at 0 if the network says so, also in layers that
 # --init initializes, and in no other.
-# tests/run: weight 30
+# tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

@@ -4,7 +4,7 @@
 # trained and evaluated by the commands, with the same weights for 1 to 3 ranks, the same
 # scores for all threads, and nearly the same for all microbatches. "make
 # fuzz-nets" searches for networks that do not.
-# tests/run: weight 40
+# tests/run: weight 26
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 built oneDNN || skip_all "built without oneDNN"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # README.md: each block that a reader would paste runs unchanged, in order, in
 # one folder next to a few small videos. make install installs below DESTDIR.
-# tests/run: weight 65
+# tests/run: weight 20
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

@@ -2,7 +2,7 @@
 # vt-eval --rescore makes all outputs of an evaluation again from its scores,
 # byte for byte, for one class each and for sets of classes. Several files are
 # fused as another program does it, and files that do not match are refused.
-# tests/run: weight 4
+# tests/run: weight 13
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 cairo=no

@@ -2,7 +2,7 @@
 # vt-schedule: tables in and out, options, messages, pictures, --locate,
 # --compare and --check. Also the tables in share/schedules and in
 # vt-schedule(5).
-# tests/run: weight 6
+# tests/run: weight 16
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

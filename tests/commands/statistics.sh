@@ -2,7 +2,7 @@
 # BN statistics in a run, aggregated over groups (--bn-running) or measured over
 # many clips (--precise-bn): the same for every number of ranks and threads and
 # after a kill, in validations and in checkpoints.
-# tests/run: weight 40
+# tests/run: weight 22
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

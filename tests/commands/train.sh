@@ -2,7 +2,7 @@
 # vt-train gives the same weights for every number of ranks and threads and
 # after every kill and stop. Refused runs make nothing, and each kind of failure
 # has its exit status.
-# tests/run: weight 40
+# tests/run: weight 25
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

@@ -1,7 +1,7 @@
 #!/bin/sh
 # share/examples/two-stream.mk: from videos to the accuracy of RGB, of flow and of both, for
 # folds of a list and for the official lists of UCF101 and HMDB51.
-# tests/run: weight 25
+# tests/run: weight 15
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 videos_begin

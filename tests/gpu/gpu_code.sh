@@ -3,7 +3,7 @@
 # registers, spills, 16-byte stores and instructions must stay within the bounds of
 # tests/gpu/code.tsv.  The test needs nvcc but no GPU; counting instructions also
 # needs cuobjdump.
-# tests/run: weight 20
+# tests/run: weight 12
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

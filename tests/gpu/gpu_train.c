@@ -1,4 +1,4 @@
-/* tests/run: weight 22 */
+/* tests/run: weight 20 */
 /*
  * Runs of the trainer on the cuda back end agree with ref and have the same
  * bits at 1, 2, 3 and 4 ranks, without a GPU.  The stand-in delays work.

@@ -3,7 +3,7 @@
 # options, runs on the ref back end, summarizes commands that imitate a GPU, and leaves no
 # process when it is killed.  The calls for a lent machine give the most valuable rows in
 # the time of a loan, if each part takes the seconds of parts.tsv.
-# tests/run: weight 24
+# tests/run: weight 42
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 unset STANDIN

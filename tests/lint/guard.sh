@@ -1,7 +1,7 @@
 #!/bin/sh
 # compare-commits finds a command that writes other bytes or exits with another
 # status.
-# tests/run: weight 15
+# tests/run: weight 25
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD

@@ -1,7 +1,7 @@
 #!/bin/sh
 # STATIC=yes: the commands need only libc and the libraries of a GPU, and run in
 # a root directory that contains nothing else.
-# tests/run: weight 45
+# tests/run: weight 14
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 

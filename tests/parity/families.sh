@@ -2,7 +2,7 @@
 # Every network of share/models agrees with PyTorch built from the same weights, in test
 # scores, and for one network of each kind also in losses, batch statistics and every
 # gradient.  The test runs in double with few channels, and in float with all channels.
-# tests/run: weight 85
+# tests/run: weight 60
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 find_torch || skip_all "no PyTorch (Debian: python3-torch)"

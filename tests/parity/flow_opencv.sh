@@ -1,7 +1,7 @@
 #!/bin/sh
 # Optical flow is within 0.1 pixels of OpenCV's TV-L1 in the mean of real videos,
 # if OpenCV with its contributed modules is installed.
-# tests/run: weight 30
+# tests/run: weight 14
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 C=$SHARED/data/clips/action

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Whole networks agree with PyTorch built from the same weights: scores, losses,
 # batch statistics and every gradient, at the three shapes of a multigrid run.
-# tests/run: weight 70
+# tests/run: weight 25
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 find_torch || skip_all "no PyTorch (Debian: python3-torch)"

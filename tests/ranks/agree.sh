@@ -2,7 +2,7 @@
 # Settings that must agree between ranks, or between a run and its checkpoint,
 # end the run with status 6 or 2 and one message if they differ. Settings that
 # may differ change no weight.
-# tests/run: weight 12
+# tests/run: weight 23
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

@@ -3,7 +3,7 @@
 # microbatches, and trains like a schedule with the same batches. The log shows
 # estimate and growth. The bits are the same for every number of ranks and of
 # threads, and after every stop.
-# tests/run: weight 20
+# tests/run: weight 30
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 mpi=no

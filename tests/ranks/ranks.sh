@@ -2,7 +2,7 @@
 # A rank that fails alone ends all ranks with a message that names it. It may be
 # stopped, killed, short of memory, waiting for a disk, or given other options.
 # Nothing may hang.
-# tests/run: weight 55
+# tests/run: weight 31
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 have_mpi || skip_all "no MPI"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # BN groups that span ranks (--deterministic=fast): with more ranks than groups,
 # training equals that of one rank per group, within rounding.
-# tests/run: weight 15
+# tests/run: weight 33
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 have_mpi || skip_all "no MPI"

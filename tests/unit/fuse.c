@@ -1,4 +1,4 @@
-/* tests/run: weight 16 */
+/* tests/run: weight 27 */
 /*
  * Fused operators agree with the unfused ones of ref64 on the same network,
  * weights and clips: each output, gradient and statistic.

@@ -1,4 +1,4 @@
-/* tests/run: weight 38 */
+/* tests/run: weight 52 */
 /*
  * Operators on every back end: gradients of ref64 agree with finite
  * differences, and ref, cpu and cuda agree with ref64 on one list of cases.
