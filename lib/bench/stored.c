@@ -71,20 +71,28 @@ stored_add(struct stored *s, const struct dataset *d, uint32_t sample,
 	return bad;
 }
 
-static struct region
-stored_whole(const struct stored_frame *f)
+/* Return the whole frame, with ${by} times its size. */
+static struct jpeg_part
+stored_whole(const struct stored_frame *f, double by)
 {
-	return (struct region){ 0, 0, f->width, f->height };
+	return (struct jpeg_part){ { 0, 0, f->width, f->height },
+		(int)(f->width * by), (int)(f->height * by), 0 };
+}
+
+static struct jpeg_part
+stored_crop(const struct stored_frame *f)
+{
+	return (struct jpeg_part){ f->part, f->side, f->side, 0 };
 }
 
 static int
 stored_decode_region(const struct stored *s, int thread,
-    const struct stored_frame *f, struct region r, int want_w, int want_h,
-    struct image *m, struct region *at)
+    const struct stored_frame *f, struct jpeg_part p, struct image *m,
+    struct region *at)
 {
 	struct error why = { "" };
 	int bad = jpeg_decode(s->decoder[thread], s->data.data + f->at,
-	    f->bytes, r, want_w, want_h, m, at, &why);
+	    f->bytes, &p, m, at, &why);
 
 	return bad ? fail("%s: key %s: frame %d: %s", text_quote(
 	    f->sample.shard), f->sample.key, f->number, why.text) : 0;
@@ -95,8 +103,7 @@ static int
 stored_decode_whole(const struct stored *s, int thread,
     const struct stored_frame *f, struct image *m, struct region *at)
 {
-	if (stored_decode_region(s, thread, f, stored_whole(f), f->width,
-	    f->height, m, at) != 0)
+	if (stored_decode_region(s, thread, f, stored_whole(f, 1), m, at) != 0)
 		return -1;
 	if (m->w == f->width && m->h == f->height)
 		return 0;
@@ -114,8 +121,7 @@ stored_part(int i, int thread, void *arg)
 	struct region at;
 
 	if (s->whole ? stored_decode_whole(s, thread, f, &m, &at) :
-	    stored_decode_region(s, thread, f, f->part, f->side, f->side, &m,
-	    &at))
+	    stored_decode_region(s, thread, f, stored_crop(f), &m, &at))
 		__atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
 }
 
@@ -136,8 +142,7 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	struct region at, r = f->part;
 	double by;
 
-	if (stored_decode_region(s, 0, f, f->part, f->side, f->side, &m, &at) !=
-	    0)
+	if (stored_decode_region(s, 0, f, stored_crop(f), &m, &at) != 0)
 		return -1;
 	image_resize(s->resizer, &(struct resize_call){ f->how, part, f->side,
 	    f->side, m.data, m.w, m.h, at, 0 });
@@ -146,9 +151,7 @@ stored_compare(struct stored *s, size_t i, uint8_t *part, uint8_t *whole)
 	 * frame at the same scale.
 	 */
 	by = at.w / r.w;
-	if (stored_decode_region(s, 0, f, stored_whole(f),
-	    (int)(f->width * by), (int)(f->height * by), &m,
-	    &at) != 0)
+	if (stored_decode_region(s, 0, f, stored_whole(f, by), &m, &at) != 0)
 		return -1;
 	image_resize(s->resizer, &(struct resize_call){ f->how, whole, f->side,
 	    f->side, m.data, m.w, m.h, { r.x * by, r.y * by, r.w * by,

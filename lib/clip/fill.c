@@ -153,9 +153,9 @@ frame_level_share(struct frame_level *l, const struct clip_request *r,
 {
 	const struct clip_share *s = &r->share;
 
-	l->decode = frame_level_region(s->part, across, down);
-	l->want_w = (int)ceil(r->side * (s->part.w / s->w));
-	l->want_h = (int)ceil(r->side * (s->part.h / s->h));
+	l->decode.r = frame_level_region(s->part, across, down);
+	l->decode.want_w = (int)ceil(r->side * (s->part.w / s->w));
+	l->decode.want_h = (int)ceil(r->side * (s->part.h / s->h));
 }
 
 struct frame_level
@@ -163,8 +163,8 @@ frame_level(const struct frame_source *s, const struct clip_request *r)
 {
 	const struct crop *c = &r->crop;
 	struct frame_level l = { 0, s->stream, s->width, s->height,
-		{ c->x, c->y, c->w, c->h }, { 0, 0, 0, 0 }, r->side, r->side,
-		s->png };
+		{ c->x, c->y, c->w, c->h }, { { 0, 0, 0, 0 }, r->side, r->side,
+		0 }, s->png };
 	double across = 1, down = 1;
 
 	/*
@@ -179,7 +179,7 @@ frame_level(const struct frame_source *s, const struct clip_request *r)
 		down = (double)l.h / s->height;
 		l.part = frame_level_region(l.part, across, down);
 	}
-	l.decode = l.part;
+	l.decode.r = l.part;
 	if (r->share.part.w > 0)
 		frame_level_share(&l, r, across, down);
 	return l;
@@ -281,16 +281,17 @@ fill_read(const struct fill_job *j)
 
 int
 frame_decoder_run(struct frame_decoder *d, const void *data, size_t n,
-    const struct frame_level *l, int gray, struct image *m, struct region *at,
+    const struct frame_level *l, struct image *m, struct region *at,
     struct error *why)
 {
-	int w, h, whole = l->decode.w == 0;
+	struct jpeg_part part = l->decode;
+	int w, h;
 
 	if (l->png) {
 		if (png_decode_to(&d->pixels, data, n, why) != 0)
 			return -1;
 		*m = d->pixels;
-		*at = l->decode;
+		*at = part.r;
 		w = m->w;
 		h = m->h;
 	} else {
@@ -302,9 +303,9 @@ frame_decoder_run(struct frame_decoder *d, const void *data, size_t n,
 	if (l->w != 0 && (w != l->w || h != l->h))
 		return error_set(why, "%dx%d pixels (the index says %dx%d)", w,
 		    h, l->w, l->h);
-	return l->png ? 0 : (gray ? jpeg_decode_gray : jpeg_decode)(d->jpeg,
-	    NULL, 0, whole ? (struct region){ 0, 0, w, h } : l->decode,
-	    whole ? w : l->want_w, whole ? h : l->want_h, m, at, why);
+	if (part.r.w == 0)
+		part = (struct jpeg_part){ { 0, 0, w, h }, w, h, 0 };
+	return l->png ? 0 : jpeg_decode(d->jpeg, NULL, 0, &part, m, at, why);
 }
 
 void
@@ -323,8 +324,11 @@ fill_decode(const struct fill_job *j, int k, int gray, struct image *m,
 	const size_t *of = f->at[j->i] + k;
 	struct error why = { "" };
 	double start = clock_seconds();
-	int bad = frame_decoder_run(&f->decoder, f->bytes[j->i].data + of[0],
-	    of[1] - of[0], &l, gray, m, at, &why);
+	int bad;
+
+	l.decode.gray = gray;
+	bad = frame_decoder_run(&f->decoder, f->bytes[j->i].data + of[0],
+	    of[1] - of[0], &l, m, at, &why);
 
 	j->cost->decode += clock_seconds() - start;
 	j->cost->bytes += of[1] - of[0];
@@ -350,10 +354,10 @@ fill_resize(struct filler *f, const struct clip_request *r,
 static struct region
 fill_crop_in(const struct frame_level *l, struct region at)
 {
-	double across = at.w / l->decode.w, down = at.h / l->decode.h;
+	double across = at.w / l->decode.r.w, down = at.h / l->decode.r.h;
 
-	return (struct region){ at.x + (l->part.x - l->decode.x) * across,
-		at.y + (l->part.y - l->decode.y) * down, l->part.w * across,
+	return (struct region){ at.x + (l->part.x - l->decode.r.x) * across,
+		at.y + (l->part.y - l->decode.r.y) * down, l->part.w * across,
 		l->part.h * down };
 }
 

@@ -111,13 +111,11 @@ struct frame_source frame_source_spool(const struct sample *m, int stream,
 /*
  * The level of a source that a request reads: its number, stream and size.
  * ${part} is the crop of the request in it, and ${decode} the part to decode.
- * The decoder may reduce the scale as long as the part keeps at least
- * ${want_w} x ${want_h} pixels.
  */
 struct frame_level {
 	int level, stream, w, h;	/* w 0: of unknown size */
-	struct region part, decode;	/* decode.w 0: the whole */
-	int want_w, want_h;
+	struct region part;
+	struct jpeg_part decode;	/* r.w 0: the whole */
 	int png;			/* as in struct frame_source */
 };
 
@@ -133,17 +131,17 @@ struct frame_level frame_level(const struct frame_source *s,
 struct frame_decoder { struct jpeg_decoder *jpeg; struct image pixels; };
 
 /*
- * frame_decoder_run(d, data, n, l, gray, m, at, why):
+ * frame_decoder_run(d, data, n, l, m, at, why):
  * Decode at least the part ${l->decode} of a frame, ${n} bytes at ${data}.
  * ${m} is valid until the next call, and has the part at ${*at}.  A JPEG has
- * one channel if ${gray}, else three.  A PNG is decoded whole and has three.
+ * one channel if it is gray, else three.  A PNG is decoded whole and has three.
  * Return 0, or -1 after a message (error_set), also if the frame does not have
  * the size of ${l}.
  *
  * frame_decoder_free(d): Free the decoders, but not ${d}.
  */
 int frame_decoder_run(struct frame_decoder *d, const void *data, size_t n,
-    const struct frame_level *l, int gray, struct image *m, struct region *at,
+    const struct frame_level *l, struct image *m, struct region *at,
     struct error *why);
 void frame_decoder_free(struct frame_decoder *d);
 

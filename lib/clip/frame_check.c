@@ -38,6 +38,6 @@ frame_check(struct frame_check *c, int thread, const char *ext,
 	struct image m;
 	struct region at;
 
-	return frame_decoder_run(&c->decoder[thread], data, n, &l, 0, &m, &at,
+	return frame_decoder_run(&c->decoder[thread], data, n, &l, &m, &at,
 	    why);
 }

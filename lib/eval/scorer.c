@@ -189,7 +189,7 @@ scorer_scale(const struct scorer *r, const struct clip_request *of)
 {
 	struct frame_level l = frame_level(r->source[0], of);
 
-	return jpeg_decode_scale(l.decode, l.want_w, l.want_h);
+	return jpeg_decode_scale(&l.decode);
 }
 
 /*

@@ -44,10 +44,10 @@ extract_folder_decode_jpeg(struct extract_folder_work *w,
     const struct buffer *b, int width, int height, struct image *m,
     struct error *why)
 {
-	struct region all = { 0, 0, width, height }, at;
+	struct jpeg_part all = { { 0, 0, width, height }, width, height, 0 };
+	struct region at;
 
-	return jpeg_decode(w->e->decoder, b->data, b->n, all, width, height, m,
-	    &at, why);
+	return jpeg_decode(w->e->decoder, b->data, b->n, &all, m, &at, why);
 }
 
 /*

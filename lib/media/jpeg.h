@@ -46,32 +46,29 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
     int *h, struct error *why);
 
 /*
- * jpeg_decode_scale(part, want_w, want_h):
- * Return the scale of jpeg_decode in eighths.
- *
- * jpeg_decode(d, data, n, part, want_w, want_h, out, out_part, why):
- * Decode at least the region ${part} of the image as RGB.  ${data} NULL: the
- * image whose header jpeg_size has read in the call before, from bytes that are
- * unchanged.  ${part} is in pixels of the whole image at full scale.  Use the
- * smallest scale of 1, 1/2, 1/4 and 1/8 at which ${part} has at least ${want_w}
- * x ${want_h} pixels.  ${out} points into ${d} and is valid until its next
- * call; ${part} lies at ${out_part} in it.  The margin around ${out_part} lets
- * image_resize give the same bits as from the whole image at that scale.  A
- * truncated file or a decoder warning is an error.  Return 0, or -1 after a
- * message (error_set) without the file name, which the caller adds.
+ * What to decode: at least the region ${r}, in pixels of the whole image, at
+ * the smallest scale of 1, 1/2, 1/4 and 1/8 at which it has at least ${want_w}
+ * x ${want_h} pixels.  ${gray} 1: one channel, the brightness; 0: RGB.
  */
-unsigned jpeg_decode_scale(struct region part, int want_w, int want_h);
-int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
-    struct region part, int want_w, int want_h, struct image *out,
-    struct region *out_part, struct error *why);
+struct jpeg_part { struct region r; int want_w, want_h, gray; };
 
 /*
- * jpeg_decode_gray(d, data, n, part, want_w, want_h, out, out_part, why):
- * The same, with one channel: the brightness.
+ * jpeg_decode_scale(p):
+ * Return the scale of jpeg_decode in eighths.
+ *
+ * jpeg_decode(d, data, n, p, out, at, why):
+ * Decode the part ${p}.  ${data} NULL: the image whose header jpeg_size has
+ * read in the call before, from bytes that are unchanged.  ${out} points into
+ * ${d} and is valid until its next call; the region lies at ${*at} in it.  The
+ * margin around it lets image_resize give the same bits as from the whole image
+ * at that scale.  A truncated file or a decoder warning is an error.  Return 0,
+ * or -1 after a message (error_set) without the file name, which the caller
+ * adds.
  */
-int jpeg_decode_gray(struct jpeg_decoder *d, const void *data, size_t n,
-    struct region part, int want_w, int want_h, struct image *out,
-    struct region *out_part, struct error *why);
+unsigned jpeg_decode_scale(const struct jpeg_part *p);
+int jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
+    const struct jpeg_part *p, struct image *out, struct region *at,
+    struct error *why);
 
 /*
  * jpeg_encoder_new(quality):

@@ -152,11 +152,11 @@ jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w, int *h,
 }
 
 unsigned
-jpeg_decode_scale(struct region part, int want_w, int want_h)
+jpeg_decode_scale(const struct jpeg_part *p)
 {
 	for (unsigned eighths = 1; eighths < 8; eighths *= 2)
-		if (part.w * eighths / 8 >= want_w &&
-		    part.h * eighths / 8 >= want_h)
+		if (p->r.w * eighths / 8 >= p->want_w &&
+		    p->r.h * eighths / 8 >= p->want_h)
 			return eighths;
 	return 8;
 }
@@ -207,31 +207,27 @@ jpeg_decode_is_whole(const uint8_t *data, size_t n)
 	return n >= 2 && data[n - 2] == 0xff && data[n - 1] == JPEG_EOI;
 }
 
-/*
- * The body of jpeg_decode, with ${channels} 3 for RGB, 1 for gray.  Errors
- * leave it by longjmp.
- */
+/* The body of jpeg_decode.  Errors leave it by longjmp. */
 static void
 jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
-    struct region part, int want_w, int want_h, int channels,
-    struct image *out, struct region *out_part)
+    const struct jpeg_part *p, struct image *out, struct region *at)
 {
 	struct jpeg_decompress_struct *j = &d->j;
 	JDIMENSION left, right, top, bottom, width;
-	size_t size, c = (size_t)channels;
+	size_t size, c = p->gray ? 1 : 3;
 	double by;
 
 	if (data != NULL)
 		jpeg_decode_header(d, data, n);
 	assert(d->data != NULL);
-	j->out_color_space = channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
-	j->scale_num = jpeg_decode_scale(part, want_w, want_h);
+	j->out_color_space = p->gray ? JCS_GRAYSCALE : JCS_RGB;
+	j->scale_num = jpeg_decode_scale(p);
 	j->scale_denom = 8;
 	by = j->scale_num / 8.0;
 	jpeg_start_decompress(j);
-	jpeg_decode_widen(part.x * by, part.w * by, want_w, j->output_width,
+	jpeg_decode_widen(p->r.x * by, p->r.w * by, p->want_w, j->output_width,
 	    &left, &right);
-	jpeg_decode_widen(part.y * by, part.h * by, want_h, j->output_height,
+	jpeg_decode_widen(p->r.y * by, p->r.h * by, p->want_h, j->output_height,
 	    &top, &bottom);
 	width = right - left;
 	if (width < j->output_width)
@@ -243,9 +239,9 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 		jpeg_skip_scanlines(j, top);
 	jpeg_decode_read_rows(d, bottom, d->pixels);
 	*out = (struct image){ .w = (int)j->output_width,
-		.h = (int)(bottom - top), .c = channels, .data = d->pixels };
-	*out_part = (struct region){ part.x * by - left, part.y * by - top,
-		part.w * by, part.h * by };
+		.h = (int)(bottom - top), .c = (int)c, .data = d->pixels };
+	*at = (struct region){ p->r.x * by - left, p->r.y * by - top,
+		p->r.w * by, p->r.h * by };
 	if (bottom < j->output_height && jpeg_decode_is_whole(d->data, d->n)) {
 		jpeg_decode_end(d);
 		return;
@@ -261,22 +257,11 @@ jpeg_decode_inner(struct jpeg_decoder *d, const uint8_t *data, size_t n,
 
 int
 jpeg_decode(struct jpeg_decoder *d, const void *data, size_t n,
-    struct region part, int want_w, int want_h, struct image *out,
-    struct region *out_part, struct error *why)
+    const struct jpeg_part *p, struct image *out, struct region *at,
+    struct error *why)
 {
 	if (setjmp(d->back))
 		return jpeg_decode_refuse(d, why);
-	jpeg_decode_inner(d, data, n, part, want_w, want_h, 3, out, out_part);
-	return 0;
-}
-
-int
-jpeg_decode_gray(struct jpeg_decoder *d, const void *data, size_t n,
-    struct region part, int want_w, int want_h, struct image *out,
-    struct region *out_part, struct error *why)
-{
-	if (setjmp(d->back))
-		return jpeg_decode_refuse(d, why);
-	jpeg_decode_inner(d, data, n, part, want_w, want_h, 1, out, out_part);
+	jpeg_decode_inner(d, data, n, p, out, at);
 	return 0;
 }

@@ -210,8 +210,8 @@ count(void)
 		if (m.kind == MEMBER_FRAME) {
 			int number = -1;
 
-			if (jpeg_decode(d, data, m.size, (struct region){ 0, 0,
-			    W, H }, W, H, &image, &part, NULL) == 0)
+			if (jpeg_decode(d, data, m.size, &(struct jpeg_part){
+			    { 0, 0, W, H }, W, H, 0 }, &image, &part, NULL) == 0)
 				number = read_number(&image);
 			good += number == frames++;
 			if (number >= 0)

@@ -105,23 +105,25 @@ same_region(struct jpeg_decoder *part_of, struct jpeg_decoder *whole_of,
 	struct resizer *z;
 	int eighths = 8, want_w, want_h;
 
-	if (jpeg_decode(part_of, b->data, b->n, r, side, side, &part, &at, NULL) != 0)
+	if (jpeg_decode(part_of, b->data, b->n, &(struct jpeg_part){ r, side,
+	    side, 0 }, &part, &at, NULL) != 0)
 		return 0;
 	while (eighths > 1 && r.w * eighths / 16 >= side &&
 	    r.h * eighths / 16 >= side)
 		eighths /= 2;
 	want_w = w * eighths / 8;
 	want_h = h * eighths / 8;
-	if (jpeg_decode(whole_of, b->data, b->n, all, want_w, want_h, &whole,
+	if (jpeg_decode(whole_of, b->data, b->n, &(struct jpeg_part){ all, want_w, want_h, 0 }, &whole,
 	    &whole_at, NULL) != 0)
 		return 0;
 	if (whole.w != (w * eighths + 7) / 8 || whole.h != (h * eighths + 7) / 8)
 		return 0;
 	z = resizer_new();
-	image_resize(z, &(struct resize_call){ how, a, side, side, part.data, part.w, part.h, at, 0 });
-	image_resize(z, &(struct resize_call){ how, c, side, side, whole.data, whole.w, whole.h,
-	    (struct region){ r.x * eighths / 8, r.y * eighths / 8,
-	    r.w * eighths / 8, r.h * eighths / 8 }, 0 });
+	image_resize(z, &(struct resize_call){ how, a, side, side, part.data,
+		part.w, part.h, at, 0 });
+	image_resize(z, &(struct resize_call){ how, c, side, side, whole.data,
+		whole.w, whole.h, { r.x * eighths / 8, r.y * eighths / 8,
+		r.w * eighths / 8, r.h * eighths / 8 }, 0 });
 	resizer_free(z);
 	return memcmp(a, c, (size_t)side * (size_t)side * 3) == 0;
 }
@@ -176,7 +178,7 @@ test_decode(void)
 	encode(&b, m, &kinds[1]);
 	is(jpeg_size(d, b.data, b.n, &w, &h, NULL) == 0 && w == 340 && h == 256, 1,
 	    "jpeg_size returns the size in the header");
-	is(jpeg_decode(d, b.data, b.n, r, 120, 100, &out, &at, NULL), 0,
+	is(jpeg_decode(d, b.data, b.n, &(struct jpeg_part){ r, 120, 100, 0 }, &out, &at, NULL), 0,
 	    "jpeg_decode decodes a region");
 	for (int y = 0; y < 100; y++)
 		for (int x = 0; x < 120 * 3; x++)
@@ -188,11 +190,11 @@ test_decode(void)
 	ok(out.w < 160 && out.h <= 104,
 	    "little more than the region is decoded (%dx%d)", out.w,
 	    out.h);
-	jpeg_decode(d, b.data, b.n, r, 60, 50, &out, &at, NULL);
+	jpeg_decode(d, b.data, b.n, &(struct jpeg_part){ r, 60, 50, 0 }, &out, &at, NULL);
 	is(at.w == 60 && at.h == 50, 1, "the scale is 1/2 if that suffices");
-	jpeg_decode(d, b.data, b.n, r, 60, 51, &out, &at, NULL);
+	jpeg_decode(d, b.data, b.n, &(struct jpeg_part){ r, 60, 51, 0 }, &out, &at, NULL);
 	is(at.w == 120, 1, "the scale is 1 if 1/2 lacks a row");
-	jpeg_decode(d, b.data, b.n, r, 1, 1, &out, &at, NULL);
+	jpeg_decode(d, b.data, b.n, &(struct jpeg_part){ r, 1, 1, 0 }, &out, &at, NULL);
 	is(at.w == 15, 1, "the smallest scale is 1/8");
 	buffer_free(&b);
 	image_free(m);
@@ -214,11 +216,11 @@ test_damage(void)
 	n = b.n;
 	said_begin(said, sizeof(said));
 	for (size_t k = 0; k < n; k++) {
-		cut += jpeg_decode(d, b.data, k, all, 170, 128, &out, &at, NULL) < 0;
-		cut_top += jpeg_decode(d, b.data, k, top, 9, 9, &out, &at, NULL) < 0;
+		cut += jpeg_decode(d, b.data, k, &(struct jpeg_part){ all, 170, 128, 0 }, &out, &at, NULL) < 0;
+		cut_top += jpeg_decode(d, b.data, k, &(struct jpeg_part){ top, 9, 9, 0 }, &out, &at, NULL) < 0;
 	}
 	said_begin(said, sizeof(said));
-	jpeg_decode(d, b.data, n / 2, all, 170, 128, &out, &at, NULL);
+	jpeg_decode(d, b.data, n / 2, &(struct jpeg_part){ all, 170, 128, 0 }, &out, &at, NULL);
 	is_text(said_now(), "JPEG: Premature end of JPEG file",
 	    "JPEG: the message has the reason");
 	is(jpeg_size(d, b.data, 0, &w, &h, NULL), -1,
@@ -234,18 +236,18 @@ test_damage(void)
 		char old = b.data[at_byte];
 
 		b.data[at_byte] = (char)noise();
-		if (jpeg_decode(d, b.data, n, k & 1 ? all : top, 30, 20, &out,
+		if (jpeg_decode(d, b.data, n, &(struct jpeg_part){ k & 1 ? all : top, 30, 20, 0 }, &out,
 		    &at, NULL) == 0)
 			crashed += out.w < 1 || out.h < 1;
 		b.data[at_byte] = old;
 	}
 	said_end();
 	is(crashed, 0, "changed bytes are refused or decoded");
-	is(jpeg_decode(d, b.data, n, all, 170, 128, &out, &at, NULL), 0,
+	is(jpeg_decode(d, b.data, n, &(struct jpeg_part){ all, 170, 128, 0 }, &out, &at, NULL), 0,
 	    "the decoder still works after damaged files");
 	/* Bytes after the end marker are allowed. */
 	buffer_add(&b, "tail", 4);
-	is(jpeg_decode(d, b.data, b.n, top, 9, 9, &out, &at, NULL), 0,
+	is(jpeg_decode(d, b.data, b.n, &(struct jpeg_part){ top, 9, 9, 0 }, &out, &at, NULL), 0,
 	    "bytes after the end marker are ignored");
 	buffer_free(&b);
 	image_free(m);

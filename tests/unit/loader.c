@@ -652,7 +652,7 @@ test_jpeg(void)
 			 * A crop of 113 pixels to a side of 32 allows a scale
 			 * of 1/2.
 			 */
-			jpeg_decode(e, b.data, b.n, all, 60, 40, &out, &at, NULL);
+			jpeg_decode(e, b.data, b.n, &(struct jpeg_part){ all, 60, 40, 0 }, &out, &at, NULL);
 			image_resize(resizer, &(struct resize_call){ c.how, want, 32, 32, out.data, out.w, out.h,
 			    (struct region){ c.x / 2.0, c.y / 2.0, c.w / 2.0,
 			    c.h / 2.0 }, c.flip });
