@@ -165,7 +165,7 @@ predict_summary(const struct predict_run *a, struct buffer *to)
 static int
 predict_check_stream(const struct predict_run *a, const struct extraction *v)
 {
-	const char *is = clip_source_settings(a->clips->source);
+	const char *is = a->clips->source->settings;
 	const char *want = a->model->state.extract;
 	const char *what = v->sample.shard;
 

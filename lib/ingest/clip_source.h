@@ -9,7 +9,19 @@
 
 #include "ingest/extract.h"
 
-struct clip_source;
+/* The first member of each kind of source. */
+struct clip_source {
+	/* clip_source_next(in, x) */
+	int (*next)(struct clip_source *in, const struct extraction **x);
+	/* clip_source_free(in); frees ${in} too */
+	void (*free)(struct clip_source *in);
+	const char *settings;		/* of a stream's frames, as JSON
+					 * (ingest/extract_settings.h); NULL
+					 * before the first sample, if the
+					 * stream does not declare them, and for
+					 * video files; valid until the next
+					 * clip_source_next */
+};
 
 /*
  * clip_source_videos(path, n, how, threads):
@@ -30,14 +42,6 @@ struct clip_source *clip_source_videos(const char *const *path, size_t n,
  */
 struct clip_source *clip_source_stream(const char *path,
     struct spool_budget *memory);
-
-/*
- * clip_source_settings(in):
- * Return the settings of a stream's frames as JSON (ingest/extract_settings.h).
- * Return NULL before the first sample, if the stream does not declare them, and
- * for video files.  Valid until the next clip_source_next.
- */
-const char *clip_source_settings(const struct clip_source *in);
 
 /*
  * clip_source_next(in, x):

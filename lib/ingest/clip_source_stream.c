@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "ingest/clip_source_kind.h"
+#include "ingest/clip_source.h"
 #include "shard/gather.h"
 
 #define MEMBER ((uint64_t)64 << 20)	/* largest member; the same limit as

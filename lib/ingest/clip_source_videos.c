@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/ordered.h"
-#include "ingest/clip_source_kind.h"
+#include "ingest/clip_source.h"
 
 #define AHEAD 2			/* videos that may be decoded ahead of the
 				 * caller, per thread */
@@ -96,12 +96,6 @@ int
 clip_source_next(struct clip_source *in, const struct extraction **x)
 {
 	return in->next(in, x);
-}
-
-const char *
-clip_source_settings(const struct clip_source *in)
-{
-	return in->settings;
 }
 
 void
