@@ -117,19 +117,6 @@ error_add(struct error *e, const char *fmt, va_list ap)
 	fail_clean(e->text + at);
 }
 
-/*
- * Append to line[LINE], which holds ${at} bytes.  Return the new length, at
- * most LINE - 1.
- */
-static size_t
-fail_append(char *line, size_t at, const char *fmt, va_list ap)
-{
-	int n = vsnprintf(line + at, LINE - at, fmt, ap);
-
-	at += n < 0 ? 0 : (size_t)n;
-	return at < LINE - 1 ? at : LINE - 1;
-}
-
 /* Print "PROGRAM: [WHO] TEXT".  One write(2) keeps the lines of different
  * threads and processes apart. */
 static void
@@ -164,13 +151,19 @@ fail_write_rank(const char *text)
 }
 
 static void
+fail_format(char line[LINE], const char *severity, const char *fmt, va_list ap)
+{
+	size_t at = (size_t)snprintf(line, LINE, "%s: ", severity);
+
+	vsnprintf(line + at, LINE - at, fmt, ap);
+}
+
+static void
 fail_print(const char *severity, const char *fmt, va_list ap)
 {
 	char line[LINE];
-	size_t at = (size_t)snprintf(line, LINE, "%s: ", severity);
 
-	at = fail_append(line, at, fmt, ap);
-	line[at] = '\0';
+	fail_format(line, severity, fmt, ap);
 	fail_write_rank(line);
 }
 
@@ -183,29 +176,21 @@ static struct {
 	size_t n;
 } held = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Store the message if fail_hold is in force.  Return 1 if so, 0 otherwise.
- * Use realloc, because xrealloc would call die, and die prints a message. */
+/* Store the line if fail_hold is in force.  Return 1 if so, 0 otherwise.  Use
+ * realloc, because xrealloc would call die, and die prints a message. */
 static int
-fail_defer(const char *severity, const char *fmt, va_list ap)
+fail_defer(char *line)
 {
-	char line[LINE];
-	size_t at = (size_t)snprintf(line, LINE, "%s: ", severity);
+	char *more = NULL;
 	int on;
 
 	pthread_mutex_lock(&held.lock);
-	if ((on = held.on) != 0) {
-		char *more;
-
-		at = fail_append(line, at, fmt, ap);
-		line[at] = '\0';
+	if ((on = held.on) != 0)
+		more = realloc(held.text, held.n + strlen(line) + 2);
+	if (more != NULL) {
 		fail_clean(line);
-		more = realloc(held.text, held.n + at + 2);
-		if (more != NULL) {
-			held.text = more;
-			memcpy(more + held.n, line, at);
-			held.n += at;
-			strcpy(more + held.n++, "\n");
-		}
+		held.text = more;
+		held.n += (size_t)sprintf(more + held.n, "%s\n", line);
 	}
 	pthread_mutex_unlock(&held.lock);
 	return on;
@@ -244,13 +229,9 @@ fail_flush(void)
 	pthread_mutex_lock(&held.lock);
 	held.on = 0;
 	pthread_mutex_unlock(&held.lock);
-	text = fail_held();
-	for (line = text; line != NULL && *line != '\0'; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next != '\0')
-			*next++ = '\0';
+	next = text = fail_held();
+	while ((line = strsep(&next, "\n")) != NULL && *line != '\0')
 		fail_write_rank(line);
-	}
 	free(text);
 }
 
@@ -270,13 +251,17 @@ fail_report(struct error *e, int level, const char *severity, const char *fmt,
     va_list ap)
 {
 	int saved = errno;
+	char line[LINE];
 
 	if (e == NULL)
 		e = destination;
-	if (e != NULL)
+	if (e != NULL) {
 		error_add(e, fmt, ap);
-	else if (quiet < level && !fail_defer(severity, fmt, ap))
-		fail_print(severity, fmt, ap);
+	} else if (quiet < level) {
+		fail_format(line, severity, fmt, ap);
+		if (!fail_defer(line))
+			fail_write_rank(line);
+	}
 	errno = saved;
 }
 

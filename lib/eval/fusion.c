@@ -61,18 +61,18 @@ fusion_match_samples(const struct score_file *a, const struct score_file *b,
 		if (k < 0)
 			return fail("%s:%d: sample %s is not in %s: only "
 			    "scores of the same samples can be fused",
-			    Q(a->path), a->line[i], key, Q(b->path));
+			    Q(a->path), a->table->line[i], key, Q(b->path));
 		from[i] = (uint32_t)k;
 		if (!fusion_same_label(a, i, b, from[i]))
 			return fail("%s:%d: sample %s has another label "
-			    "than in %s:%d", Q(b->path), b->line[k], key,
-			    Q(a->path), a->line[i]);
+			    "than in %s:%d", Q(b->path), b->table->line[k], key,
+			    Q(a->path), a->table->line[i]);
 	}
 	for (uint32_t k = 0; k < b->e.samples; k++)
 		if (score_file_find(a, b->e.sample[k].key) < 0)
 			return fail("%s:%d: sample %s is not in %s: only "
 			    "scores of the same samples can be fused",
-			    Q(b->path), b->line[k], b->e.sample[k].key,
+			    Q(b->path), b->table->line[k], b->e.sample[k].key,
 			    Q(a->path));
 	return 0;
 }

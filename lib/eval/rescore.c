@@ -75,16 +75,28 @@ rescore_weights_text(const double *weight, size_t n)
 	return b.data;
 }
 
+static int
+rescore_by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /*
- * Write the hash of the keys of all samples to ${text}[33], HASH_DIGITS of it.
+ * Write the hash of the sorted keys of all samples to ${text}[33], HASH_DIGITS
+ * of it.
  */
 static const char *
 rescore_hash(const struct score_file *f, char *text)
 {
+	const char **key = xcalloc(f->e.samples, sizeof(*key));
 	struct buffer keys = { 0 };
 
 	for (uint32_t i = 0; i < f->e.samples; i++)
-		buffer_printf(&keys, "%s\n", f->by_key[i]->key);
+		key[i] = f->e.sample[i].key;
+	qsort(key, f->e.samples, sizeof(*key), rescore_by_text);
+	for (uint32_t i = 0; i < f->e.samples; i++)
+		buffer_printf(&keys, "%s\n", key[i]);
+	free(key);
 	hash128_text(hash128(keys.data, keys.n), text)[HASH_DIGITS] = '\0';
 	buffer_free(&keys);
 	return text;
@@ -196,7 +208,7 @@ rescore_open_data(const struct rescore *r, struct rescore_work *w)
 	for (uint32_t i = 0; i < f->e.samples; i++)
 		if (w->in_data[i]-- == 0) {
 			fail("%s:%d: sample %s is not in %s", Q(f->path),
-			    f->line[i], f->e.sample[i].key, Q(r->data));
+			    f->table->line[i], f->e.sample[i].key, Q(r->data));
 			return EXIT_USAGE;
 		}
 	return 0;

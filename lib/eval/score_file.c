@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/names.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "eval/score_file.h"
@@ -197,7 +198,7 @@ score_read_row(struct score_reader *r, uint32_t i)
 	char **cell = f->table->cell[i], *label = cell[1];
 	double *score = f->e.scores + (size_t)i * (size_t)f->e.classes;
 	struct sample *m = &f->e.sample[i];
-	int line = f->line[i], n;
+	int line = f->table->line[i], n;
 
 	if (!key_is_valid(cell[0]))
 		return fail("%s:%d: %s is not the key of a sample",
@@ -222,52 +223,26 @@ score_read_row(struct score_reader *r, uint32_t i)
 	return n < 0 ? -1 : 0;
 }
 
-static int
-score_compare_keys(const void *a, const void *b)
-{
-	const struct sample *const *x = a, *const *y = b;
-	int order = strcmp((*x)->key, (*y)->key);
-
-	/* Both are in one array, so that equal keys stay in its order. */
-	return order != 0 ? order : *x < *y ? -1 : *x > *y;
-}
-
-/* Sort f->by_key, and refuse a key that occurs twice. */
+/* Set f->keys, and refuse a key that occurs twice. */
 static int
 score_index_keys(struct score_file *f)
 {
-	const struct sample *sample = f->e.sample;
+	f->keys = names_new();
+	for (uint32_t i = 0; i < f->e.samples; i++) {
+		const char *key = f->e.sample[i].key;
 
-	f->by_key = xcalloc(f->e.samples, sizeof(*f->by_key));
-	for (uint32_t i = 0; i < f->e.samples; i++)
-		f->by_key[i] = &sample[i];
-	qsort(f->by_key, f->e.samples, sizeof(*f->by_key), score_compare_keys);
-	for (uint32_t i = 1; i < f->e.samples; i++)
-		if (strcmp(f->by_key[i - 1]->key, f->by_key[i]->key) == 0)
+		if (names_add(f->keys, key) < 0)
 			return fail("%s:%d: sample %s is in line %d, too",
-			    text_quote(f->path), f->line[f->by_key[i] - sample],
-			    f->by_key[i]->key, f->line[f->by_key[i - 1] -
-			    sample]);
+			    text_quote(f->path), f->table->line[i], key,
+			    f->table->line[names_find(f->keys, key)]);
+	}
 	return 0;
 }
 
 int64_t
 score_file_find(const struct score_file *f, const char *key)
 {
-	uint32_t first = 0, end = f->e.samples;
-
-	while (first < end) {
-		uint32_t middle = first + (end - first) / 2;
-		int order = strcmp(key, f->by_key[middle]->key);
-
-		if (order == 0)
-			return f->by_key[middle] - f->e.sample;
-		if (order < 0)
-			end = middle;
-		else
-			first = middle + 1;
-	}
-	return -1;
+	return names_find(f->keys, key);
 }
 
 /* Point the samples at their labels, which no longer move.  Return 0, or -1
@@ -322,8 +297,6 @@ score_read_rows(struct score_reader *r)
 	e->sample = xcalloc(e->samples, sizeof(*e->sample));
 	e->scores = xcalloc((size_t)e->samples * (size_t)e->classes,
 	    sizeof(*e->scores));
-	f->line = f->table->line;
-	f->table->line = NULL;		/* it is ours */
 	for (uint32_t i = 0; i < e->samples; i++)
 		if (score_read_row(r, i) != 0)
 			return -1;
@@ -379,9 +352,8 @@ score_file_free(struct score_file *f)
 	protocol_free(&f->protocol);
 	class_list_free(&f->class);
 	evaluation_free(&f->e);
-	free(f->line);
 	table_free(f->table);
-	free(f->by_key);
+	names_free(f->keys);
 	free(f->from);
 	free(f->label);
 	*f = (struct score_file){ 0 };

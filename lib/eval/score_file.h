@@ -16,9 +16,8 @@ struct score_file {
 	struct protocol protocol;
 	struct class_list class;
 	struct evaluation e;
-	int *line;			/* [samples] line of each sample */
-	struct table *table;		/* has the keys of e.sample */
-	const struct sample **by_key;	/* [samples] sorted by key */
+	struct table *table;		/* a row for each of e.sample */
+	struct names *keys;		/* of the samples, in their order */
 	uint32_t *from;			/* [samples] number of each sample of
 					 * the first fused file; NULL: equal */
 	struct label_interval *label;	/* the sets of e.sample */
