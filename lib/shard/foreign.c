@@ -258,16 +258,16 @@ foreign_check_label(struct foreign *f, const struct stream_member *m)
 	return STREAM_MORE;
 }
 
-/* Append a member whose data are ${text}. */
+/* Append the member "${key}${ext}" whose data are ${text}. */
 static void
 foreign_add_text(struct foreign *f, enum member_kind kind, const char *key,
-    const char *name, const char *text, size_t n)
+    const char *ext, const char *text, size_t n)
 {
 	struct stream_member m = { .kind = kind, .size = n,
 		.offset = f->items > 0 ? f->item[0].m.offset : 0 };
 
 	strcpy(m.key, key);
-	strcpy(m.name, name);
+	snprintf(m.name, sizeof(m.name), "%s%s", key, ext);
 	foreign_add(f, &m);
 	buffer_add(&f->data, text, n);
 }
@@ -281,7 +281,7 @@ foreign_complete(struct foreign *f, const char *source)
 	struct sample s = { .source = source, .status = "ok",
 		.streams = &streams };
 	struct buffer b = { 0 };
-	char key[KEY_MAX + 1], name[USTAR_NAME + 1];
+	char key[KEY_MAX + 1];
 
 	if (foreign_check_frames(f, &s.width, &s.height) != STREAM_MORE ||
 	    foreign_check_label(f, &f->item[0].m) != STREAM_MORE)
@@ -305,13 +305,11 @@ foreign_complete(struct foreign *f, const char *source)
 	b.n = 0;
 	if (f->label >= 0) {
 		buffer_printf(&b, "%d", f->label);
-		snprintf(name, sizeof(name), "%s.cls", key);
-		foreign_add_text(f, MEMBER_LABEL, key, name, b.data, b.n);
+		foreign_add_text(f, MEMBER_LABEL, key, ".cls", b.data, b.n);
 		b.n = 0;
 	}
 	sample_write(&s, &b);
-	snprintf(name, sizeof(name), "%s.json", key);
-	foreign_add_text(f, MEMBER_INFO, key, name, b.data, b.n);
+	foreign_add_text(f, MEMBER_INFO, key, ".json", b.data, b.n);
 	buffer_free(&b);
 	return STREAM_MORE;
 }

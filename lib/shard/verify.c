@@ -4,21 +4,46 @@
  * index implies.
  */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "shard/stream_read.h"
-#include "shard/verify_walk.h"
+#include "shard/verify.h"
 
 #define CHUNK (256 << 10)	/* read, hashed and checked while in cache */
 
-/* Count the error and pass it on.  A callback that returns -1 stops the
- * walk. */
-void
+/* A window that moves through the file in order.  Each byte is read and
+ * hashed once. */
+struct verify_window {
+	const struct shard *s;
+	struct hasher *hash;
+	unsigned char *own;		/* buffer, [cap] */
+	const unsigned char *data;	/* [n] bytes at offset ${at} */
+	size_t n, cap;
+	uint64_t at, limit;		/* limit: offset of the end for now */
+};
+
+/* The state of verify_shard. */
+struct verify_walk {
+	const struct verify *v;
+	const char *name;
+	const struct shard *s;
+	struct verify_window w;
+	int thread, wrong, stop, unread;	/* wrong: number of errors */
+	char key[KEY_MAX + 1];		/* of the current sample, or "" */
+};
+
+/*
+ * Report an error at ${offset}, with the sample k->key if it is not "".  A
+ * callback that returns -1 stops the walk.
+ */
+static void __attribute__((format(printf, 4, 5)))
 verify_report(struct verify_walk *k, uint64_t offset, const char *kind,
     const char *fmt, ...)
 {
@@ -35,12 +60,21 @@ verify_report(struct verify_walk *k, uint64_t offset, const char *kind,
 	k->stop |= k->v->found(k->v->found_arg, k->name, &d) != 0;
 }
 
-void
+/* Report that the file cannot be read, and stop: nothing more can be
+ * verified. */
+static void
 verify_unreadable(struct verify_walk *k, const struct damage *d)
 {
 	verify_report(k, d->offset, d->kind, "%s", d->detail);
 	k->unread = 1;
 	k->stop = 1;
+}
+
+/* Return 1 if ${n} bytes are zero, 0 otherwise. */
+static int
+verify_all_zero(const unsigned char *p, size_t n)
+{
+	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
 
 /* ---- bytes ---- */
@@ -349,6 +383,86 @@ verify_walk(struct verify_walk *k, struct hash128 *hash)
 	verify_check_header(k, SHARD_INDEX, f->index_length);
 	verify_advance(k, k->s->size - k->w.at);
 	*hash = hasher_128(k->w.hash);
+}
+
+/* ---- the index and the footer ---- */
+
+/* Check that ${n} bytes of the file at ${at} are zero, as writers must leave
+ * them. */
+static void
+verify_index_check_zero(struct verify_walk *k, uint64_t at, uint64_t n,
+    const char *kind, const char *what)
+{
+	unsigned char bytes[USTAR_BLOCK];
+	struct damage d = { 0 };
+
+	if (n > sizeof(bytes)) {
+		verify_report(k, at, kind, "%llu bytes of %s (wanted fewer "
+		    "than %d)", (unsigned long long)n, what, USTAR_BLOCK);
+		return;
+	}
+	if (shard_try_read(k->s, bytes, n, at, &d) != 0)
+		verify_unreadable(k, &d);
+	else if (!verify_all_zero(bytes, n))
+		verify_report(k, at, kind, "%s are not zero", what);
+}
+
+/*
+ * Check that flags and bytes without a meaning are zero, and that no key occurs
+ * twice.  Equal keys have equal hashes, so they are adjacent in the order
+ * section.
+ */
+static void
+verify_index_check_entries(struct verify_walk *k)
+{
+	const struct shard_footer *f = &k->s->footer;
+	const unsigned char *order = shard_section(k->s, SECTION_ORDER);
+	struct shard_entry a, b = { 0 };
+	char before[KEY_MAX + 1];
+
+	for (uint32_t i = 0; i < f->samples && !k->stop; i++) {
+		const struct shard_entry *e = &k->s->entry[i];
+
+		if (f->minor == 0 && (e->flags > 63 || e->unused != 0 ||
+		    e->unused_too != 0))
+			verify_report(k, f->index_at + (uint64_t)SHARD_SAMPLE *
+			    i, "index", "sample %u: reserved flags or bytes "
+			    "are not zero", i);
+		a = shard_entry(k->s, get32(order + 4 * (size_t)i));
+		if (i > 0 && a.key_hash == b.key_hash && strcmp(shard_key(k->s,
+		    &a, k->key), shard_key(k->s, &b, before)) == 0)
+			verify_report(k, (uint64_t)a.blk * USTAR_BLOCK, "key",
+			    "the key occurs twice");
+		k->key[0] = '\0';
+		b = a;
+	}
+}
+
+/* Check the parts of the index that shard_open does not check. */
+static void
+verify_index(struct verify_walk *k)
+{
+	const struct shard_footer *f = &k->s->footer;
+	uint64_t footer = k->s->size - SHARD_END - SHARD_FOOTER;
+
+	for (int i = 0; i < SECTIONS && !k->stop; i++) {
+		uint64_t at = f->section[i].at + f->section[i].length;
+		uint64_t end = i + 1 < SECTIONS ? f->section[i + 1].at :
+		    f->index_length - SHARD_FOOTER;
+
+		verify_index_check_zero(k, f->index_at + at, end - at, "index",
+		    "bytes after a section");
+	}
+	/* A later minor version may use these bytes. */
+	if (f->minor == 0 && !k->stop) {
+		verify_index_check_zero(k, footer + offsetof(
+		    struct shard_footer, unused), sizeof(f->unused), "footer",
+		    "reserved bytes");
+		verify_index_check_zero(k, footer + offsetof(
+		    struct shard_footer, unused_too), sizeof(f->unused_too),
+		    "footer", "reserved bytes");
+	}
+	verify_index_check_entries(k);
 }
 
 int
