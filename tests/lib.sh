@@ -70,6 +70,31 @@ examples_of() {
 settings_of() {
 	cat "$1/flags" "$1/parts" | paste -s -d ' ' -
 }
+have() {
+	command -v "$1" >/dev/null
+}
+# header FILE: print the header of a checkpoint, as JSON.
+header() {
+	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')"
+}
+# tensors RUN: print the hash of each tensor of a run, whose path may begin in $T.
+tensors() {
+	(cd "$T" && header "$1/final.safetensors") | jq -r '.__metadata__["vt.tensors"]'
+}
+# digest RUN: print a checksum of all values in the last checkpoint of a run in $T,
+# without the 64 values of the footer, which come last.
+digest() {
+	"$BUILD/tests/tools/weightdump" "$T/$1/final.safetensors" "$T/all" >/dev/null 2>&1 || { echo "none of $1"; return; }
+	head -c -256 "$T/all" | cksum
+}
+# same RUN RUN: succeed if two runs in $T end with equal files.
+same() {
+	cmp -s "$T/$1/final.safetensors" "$T/$2/final.safetensors"
+}
+# log RUN TYPE: print the lines of this type in the log of a run in $T.
+log() {
+	jq -c "select(.type == \"$2\")" "$T/$1/log.jsonl"
+}
 # find_python MODULE...: set $python to a Python that has all MODULEs. Try PYTHON
 # first. Fail if none is found.
 find_python() {

@@ -23,9 +23,6 @@ train() {
 audits() {
 	jq -c 'select(.type == "audit")' "$T/$1/log.jsonl"
 }
-same() {
-	cmp "$T/$1/final.safetensors" "$T/$2/final.safetensors"
-}
 
 check "a run without audits" train 1 none -q
 ranks="1"

@@ -28,10 +28,6 @@ engines() {
 rows() {
 	sed 1d "$1" | wc -l
 }
-digest() {
-	"$BUILD/tests/tools/weightdump" "$T/$1/final.safetensors" "$T/all" >/dev/null 2>&1 || { echo "none of $1"; return; }
-	head -c -256 "$T/all" | cksum
-}
 
 # ---- by rule, and by autotuning ----
 

@@ -32,14 +32,8 @@ breaks() {
 		done
 	done
 }
-log() {
-	jq -c "select(.type == \"$2\")" "$T/$1/log.jsonl"
-}
-same() {
-	cmp "$T/$1/final.safetensors" "$T/$2/final.safetensors"
-}
 kept() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r '.__metadata__["vt.corrupt"]'
+	header "$1" | jq -r '.__metadata__["vt.corrupt"]'
 }
 
 set=whole

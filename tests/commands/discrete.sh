@@ -45,12 +45,6 @@ train() {
 	$launch "$BUILD/${where}vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" --device ref -j 1 \
 		--seed 7 -q -o "$run" "$@" >"$T/said" 2>"$T/err" || { diag "$(head -20 "$T/err")"; return 1; }
 }
-# digest NAME: print a checksum of all values in its last checkpoint, without
-# the 64 values of the footer, which come last.
-digest() {
-	"$BUILD/tests/tools/weightdump" "$T/$1/final.safetensors" "$T/all" >/dev/null 2>&1 || { echo "none of $1"; return; }
-	head -c -256 "$T/all" | cksum
-}
 # near NAME OTHER MOST: succeed if the relative L2 distance of their weights is
 # at most MOST.
 near() {

@@ -24,10 +24,6 @@ train() {
 	${launch:-} vt-train -i "$T/$data" -m "$T/$net.net" --schedule "$T/s.tsv" -o "$T/$run" --device ref --seed 7 -q \
 		--trace-samples "$T/trace-$run" "$@" >/dev/null
 }
-tensors() {
-	tail -c +9 "$T/$1/final.safetensors" | head -c "$(od -An -tu8 -N8 "$T/$1/final.safetensors" | tr -d ' ')" |
-		jq -r '.__metadata__["vt.tensors"]' | md5sum
-}
 # traced RUN: print a hash of the rows of all ranks.
 traced() {
 	cat "$T/trace-$1" "$T/trace-$1".* 2>/dev/null | grep -v '^#' | sort | md5sum

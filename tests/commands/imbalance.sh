@@ -26,10 +26,6 @@ trained() {
 		>/dev/null 2>"$T/err" || diag "exit $?: $(tail -2 "$T/err")"
 	tensors "$run"
 }
-tensors() {
-	tail -c +9 "$1/final.safetensors" | head -c "$(od -An -tu8 -N8 "$1/final.safetensors" | tr -d ' ')" |
-		jq -r '.__metadata__["vt.tensors"]'
-}
 
 # ---- visits ----
 

@@ -36,8 +36,7 @@ VT_ISA=base
 export VT_ISA
 # tensors FILE: print name and hash of each tensor, from the header's metadata.
 tensors() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" |
-		jq -r '.__metadata__["vt.tensors"] | fromjson | to_entries[] | "\(.key)\t\(.value)"'
+	header "$1" | jq -r '.__metadata__["vt.tensors"] | fromjson | to_entries[] | "\(.key)\t\(.value)"'
 }
 # resume NAME OPTION...: resume the run NAME from its checkpoint to its end.
 resume() {

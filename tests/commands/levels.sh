@@ -100,10 +100,6 @@ trained() {
 planned() {
 	vt-train -n -i "$T/levels" -m "$T/net.net" --schedule "$T/s.tsv" "$@" | grep '^# loader '
 }
-tensors() {
-	tail -c +9 "$1/final.safetensors" | head -c "$(od -An -tu8 -N8 "$1/final.safetensors" | tr -d ' ')" |
-		jq -r '.__metadata__["vt.tensors"]'
-}
 traced() {
 	cat "$T/trace-$1"* | grep -v '^#' | sort
 }

@@ -5,9 +5,6 @@ cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 root=$PWD
 
-have() {
-	command -v "$1" >/dev/null
-}
 
 # ---- files that the examples use ----
 

@@ -18,8 +18,7 @@ trained() {
 	shift
 	${launch:-} "$BUILD/vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$run" --device ref --seed 7 -qq "$@" \
 		>/dev/null 2>"$T/err" || diag "exit $?: $(tail -2 "$T/err")"
-	tail -c +9 "$run/final.safetensors" | head -c "$(od -An -tu8 -N8 "$run/final.safetensors" | tr -d ' ')" |
-		jq -r '.__metadata__["vt.tensors"]'
+	tensors "$run"
 }
 # traced RUN: print the traced clips of all ranks of such a run, sorted.
 traced() {
@@ -98,8 +97,7 @@ check "clips of a repeated sample share sample and frames, not crops" awk -F '\t
 	END { exit !(bad == 0 && pairs == 60 && same < 6) }' "$T/trace-all"
 # results RUN: print the results number of a run.
 results() {
-	tail -c +9 "$T/$1/final.safetensors" | head -c "$(od -An -tu8 -N8 "$T/$1/final.safetensors" | tr -d ' ')" |
-		jq -r '.__metadata__["vt.results"]'
+	header "$T/$1/final.safetensors" | jq -r '.__metadata__["vt.results"]'
 }
 check_same "--repeat has a results number of its own, so runs of 0.2.0 with it do not resume" \
 	"$(results plain) repeat=1" "$(results all)"

@@ -15,9 +15,6 @@ train() {
 	"$@" "$BUILD/${VT_FLIP_BIT:+tests/drill/}vt-train" -i "$T/train" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --device ref -j 1 \
 		--log-every 1 $options
 }
-log() {
-	jq -c "select(.type == \"$2\")" "$T/$1/log.jsonl"
-}
 
 options=
 check "a run without a limit" train plain

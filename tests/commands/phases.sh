@@ -60,9 +60,6 @@ train() {
 	vt-train -i "$T/train" -m "$T/$net.net" --schedule "$T/$schedule.tsv" -o "$T/$dir" --seed 7 -q -j 1 \
 		--save-steps 1 --keep 99 "$@"
 }
-header() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')"
-}
 # values FILE TENSOR: print its fp32 values, each once.
 values() {
 	at=$(($(od -An -tu8 -N8 "$1") + 8))

@@ -15,13 +15,10 @@ train() {
 	"$@" vt-train -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" --seed 7 -q \
 		--mixup 0.4 $options
 }
-same() {
-	cmp -s "$T/$1/final.safetensors" "$T/$2/final.safetensors"
-}
 # hashes FILE PREFIX: print the hashes of the tensors whose names begin with
 # PREFIX.
 hashes() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" |
+	header "$1" |
 		jq -r --arg p "$2" '.__metadata__["vt.tensors"] | fromjson | to_entries[] | select(.key | startswith($p))'
 }
 

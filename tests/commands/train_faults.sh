@@ -26,10 +26,6 @@ train() {
 	${RUN:-} "$BUILD/vt-train" -i "$T/train" --val "$T/val" -m "$T/net.net" --schedule "$T/s.tsv" -o "$T/$dir" \
 		--seed 7 --device ref -j 1 -q --save-steps 1 --keep 2 --precise-bn off "$@"
 }
-# header FILE: print the header of a checkpoint, as JSON.
-header() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')"
-}
 meta() {
 	header "$1" | jq -r ".__metadata__[\"$2\"]"
 }

@@ -28,14 +28,7 @@ on() {
 	launch=
 	[ "$1" = 1 ] || launch="mpirun -np $1"
 }
-same() {
-	cmp -s "$T/$1/final.safetensors" "$T/$2/final.safetensors"
-}
-# header FILE: print the header of a checkpoint.
 # bytes FILE TENSOR: print the hash of its values.
-header() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')"
-}
 bytes() {
 	# shellcheck disable=SC2046
 	set -- "$1" $(od -An -tu8 -N8 "$1") $(header "$1" | jq -r ".[\"$2\"].data_offsets[]")

@@ -21,10 +21,6 @@ train() {
 skipped() {
 	jq -r 'select(.type == "skip") | .step' "$T/$1/log.jsonl" | tr '\n' ' '
 }
-digest() {
-	"$BUILD/tests/tools/weightdump" "$T/$1/final.safetensors" "$T/all" >/dev/null 2>&1 || { echo "none of $1"; return; }
-	head -c -256 "$T/all" | cksum
-}
 
 # Find a scale that is too large for some steps but not for all.
 for scale in 80000 60000 40000 100000 130000; do

@@ -6,9 +6,6 @@ cd "${0%/*}/../.." || exit 2
 root=$PWD
 commands='vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench'
 
-have() {
-	command -v "$1" >/dev/null
-}
 
 # ---- the files ----
 

@@ -4,9 +4,6 @@
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
-have() {
-	command -v "$1" >/dev/null
-}
 with_groff() {
 	groff -mdoc -Tutf8 -P-c -rLL=78n "$1" 2>/dev/null | examples
 }

@@ -261,7 +261,7 @@ fi
 
 # meta FILE NAME: print the metadata NAME of a checkpoint.
 meta() {
-	tail -c +9 "$1" | head -c "$(od -An -tu8 -N8 "$1" | tr -d ' ')" | jq -r ".__metadata__[\"$2\"]"
+	header "$1" | jq -r ".__metadata__[\"$2\"]"
 }
 # shellcheck disable=SC2086
 [ -e "$T/one/final.safetensors" ] || vt-train -i "$T/train" -o "$T/one" $common >/dev/null

@@ -50,9 +50,6 @@ apart() {
 below() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a ~ /^[0-9]/ && b ~ /^[0-9]/ && a + 0 < b + 0) }'
 }
-same_file() {
-	cmp "$T/$1/final.safetensors" "$T/$2/final.safetensors"
-}
 
 # ---- one learner ----
 
@@ -135,7 +132,7 @@ the_same() {
 	for np in 2 3 4; do
 		[ $mpi = yes ] || continue
 		check "$name: on $np ranks" train "$name-$np" --learners 4 --average-every 3 "$@"
-		check "$name: $np ranks give the same file" same_file "$name" "$name-$np"
+		check "$name: $np ranks give the same file" same "$name" "$name-$np"
 	done
 	np=1 again=0
 	while [ $again -lt 8 ] && ! [ -s "$T/$name-stops/final.safetensors" ]; do
@@ -145,7 +142,7 @@ the_same() {
 	done
 	np=1
 	check_same "$name: a run that is stopped stops at each average" 5 $again
-	check "$name: a run that is stopped gives the same file" same_file "$name" "$name-stops"
+	check "$name: a run that is stopped gives the same file" same "$name" "$name-stops"
 	for run in $others; do
 		check "$name: its weights are not those of $run" \
 			sh -c "! cmp -s '$(network "$name")' '$(network "$run")'"
@@ -162,7 +159,7 @@ the_same keep-ema --average-state keep --ema 0.9 --use-ema --precise-bn 24
 killed_often 3 train kills --learners 4 --average-every 3 --average-state keep --save-steps 1
 check "a run that was killed resumes" \
 	train kills --learners 4 --average-every 3 --average-state keep --save-steps 1
-check "a run that was killed gives the same file" same_file keep kills
+check "a run that was killed gives the same file" same keep kills
 
 # ---- an interval that does not end ----
 
