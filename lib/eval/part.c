@@ -1,4 +1,4 @@
-/* The part of a video that a sample shows, as its key has it. */
+/* The part of a video that a sample shows, by its key. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -46,7 +46,7 @@ int jpeg_size(struct jpeg_decoder *d, const void *data, size_t n, int *w,
     int *h, struct error *why);
 
 /*
- * What to decode: at least the region ${r}, in pixels of the whole image, at
+ * Pixels to decode: at least the region ${r}, in pixels of the whole image, at
  * the smallest scale of 1, 1/2, 1/4 and 1/8 at which it has at least ${want_w}
  * x ${want_h} pixels.  ${gray} 1: one channel, the brightness; 0: RGB.
  */
