@@ -213,8 +213,7 @@ video_set_run(struct video_set *v, const struct list *rest, const char *part,
 {
 	struct video_set_packing p = { .o = { .dir = part, .prefix = "shard",
 		.shard_size = v->o.shard_size, .max_member = 64 << 20,
-		.continued = continued, .force = !continued,
-		.foreign = STREAM_OWN } };
+		.continued = continued, .foreign = STREAM_OWN } };
 	pthread_t packer;
 	int fd[2], bad;
 
@@ -282,12 +281,15 @@ video_set_pack(struct video_set *v, const char *dir, int threads)
 	char *part = xprintf("%s.part", dir);
 	struct list rest;
 	enum video_set_state is = video_set_open_part(v, part, &rest);
-	int status = is == VIDEO_SET_BAD || file_make_dir(part, NULL) != 0 ?
-	    EXIT_FAILED : 0;
+	int status = is == VIDEO_SET_BAD ? EXIT_FAILED : 0;
 
-	if (status == 0 && is == VIDEO_SET_NONE &&
-	    video_set_write(v, part) != 0)
-		status = EXIT_FAILED;
+	/* Shards of another list must not pass for those of this table. */
+	if (is == VIDEO_SET_NONE) {
+		video_set_remove(part);
+		if (file_make_dir(part, NULL) != 0 ||
+		    video_set_write(v, part) != 0)
+			status = EXIT_FAILED;
+	}
 	if (status == 0 && is != VIDEO_SET_WHOLE)
 		status = video_set_run(v, &rest, part, threads,
 		    is == VIDEO_SET_PART);

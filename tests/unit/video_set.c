@@ -161,7 +161,7 @@ inode_of(const char *dir, const char *name)
 int
 main(int argc, char **argv)
 {
-	char *once, *killed, *part, *frame, *command;
+	char *once, *killed, *other, *part, *frame, *command;
 	ino_t first;
 
 	program_start(argv[0]);
@@ -173,6 +173,7 @@ main(int argc, char **argv)
 	videos = path_join(root, "videos");
 	once = path_join(root, "once");
 	killed = path_join(root, "killed");
+	other = path_join(root, "other");
 	part = xprintf("%s.part", killed);
 	make_videos();
 
@@ -191,6 +192,7 @@ main(int argc, char **argv)
 	ok(hash_set(once) != 0 && hash_set(once) == hash_set(killed),
 	    "it has the bytes of the set that was packed at once");
 
+	ok(pack_and_kill(other, 2), "a third packing is killed");
 	/* A time alone changes nothing; content does. */
 	frame = xprintf("%s/c0/v1/000001.png", videos);
 	utimensat(AT_FDCWD, frame, NULL, 0);
@@ -204,6 +206,8 @@ main(int argc, char **argv)
 	is(state_of(once), VIDEO_SET_OTHER, "a file with other content");
 	is(pack_to(once), 0, "the videos are packed again");
 	ok(hash_set(once) != hash_set(killed), "the set is another one");
+	is(pack_to(other), 0, "the unfinished one is packed, too");
+	ok(hash_set(once) == hash_set(other), "none of its shards is kept");
 	free(command);
 	command = xprintf("rm -r %s/c0/v5", videos);
 	is(system(command), 0, "a video is removed");
@@ -214,6 +218,7 @@ main(int argc, char **argv)
 	free(command);
 	free(frame);
 	free(part);
+	free(other);
 	free(killed);
 	free(once);
 	free(videos);
