@@ -140,9 +140,10 @@ drawn_row prof.tsv vt-bench plot=out.svg cluster --profile="$T/prof.tsv" --links
 for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	$c --complete-spec | awk -F '\t' -v c=$c '$2 != "-" { print c, $2, $8, $4, $7 }'
 done >"$T/options"
-# Folders where names of a list begin.
+# Folders where names of a list begin, or that hold sets of several runs.
 check_same "each option that names a file is an input or an output" "vt-extract root
-vt-train root" "$(awk '($4 ~ /FILE|DIR|NET|RUN|CLUSTER/ || /FILE/) && $3 == "-" { print $1, $2 }' "$T/options" |
+vt-train root
+vt-train cache" "$(awk '($4 ~ /FILE|DIR|NET|RUN|CLUSTER/ || /FILE/) && $3 == "-" { print $1, $2 }' "$T/options" |
 	grep -v ' \(init-partial\|names\)$')"
 check_same "no input is said to be written" "" \
 	"$(awk '$3 == "input" && $5 ~ /^(write|draw|export|save|record|list)$/' "$T/options")"
