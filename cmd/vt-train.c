@@ -184,18 +184,17 @@ vt_train_say_run(const struct train_options *o, const struct session *s)
 /* On rank 0: record in the run directory how the run was started. */
 static int
 vt_train_write_record(struct train_options *o, struct session *s,
-    const struct videos *videos, char *const *argument)
+    char *const *argument)
 {
 	char *settings = vt_train_kept_settings(o);
 	int status = session_record(s, settings, argument);
 
 	free(settings);
-	return status == 0 && videos_link(videos) != 0 ? EXIT_FAILED : status;
+	return status;
 }
 
 static int
-vt_train_run(struct train_options *o, struct session *s,
-    const struct videos *videos, char *const *argument)
+vt_train_run(struct train_options *o, struct session *s, char *const *argument)
 {
 	const char *trace = o->trace_samples;
 	int status = 0;
@@ -210,7 +209,7 @@ vt_train_run(struct train_options *o, struct session *s,
 	    (status = trainer_open(&s->t)) != 0)
 		return status;
 	if (s->comm->rank == 0)
-		status = vt_train_write_record(o, s, videos, argument);
+		status = vt_train_write_record(o, s, argument);
 	if ((status = comm_agree(s->comm, status)) != 0)
 		return status;
 	if (s->comm->rank == 0 && o->quiet == 0)
@@ -250,12 +249,15 @@ vt_train_replay(const struct train_options *o, struct session *s)
  */
 static int
 vt_train_pack(struct videos *p, const struct settings *set,
-    const struct session_use *use)
+    struct session_use use)
 {
 	static struct session s;
 	struct comm *c = p->comm;
-	int status = session_open(&s, c, set, use);
 	double bytes = 0;
+	int status;
+
+	use.opens_again = 1;
+	status = session_open(&s, c, set, &use);
 
 	if (status == 0 && (status = memory_fits(&s.t)) == 0)
 		bytes = snapshot_space(&s.t.optim.slots, set->output,
@@ -283,7 +285,7 @@ vt_train_open_videos(struct videos *p, struct settings *set,
 	for (int i = 0; i < 2; i++)
 		use->plan[i] = p->of[i].plan;
 	if (videos_due(p) && write) {
-		if ((status = vt_train_pack(p, set, use)) != 0)
+		if ((status = vt_train_pack(p, set, *use)) != 0)
 			return status;
 		use->plan[0] = use->plan[1] = NULL;
 	}
@@ -387,7 +389,7 @@ main(int argc, char **argv)
 		    parity_plans(s.t.net, s.t.state.seed, stdout) : 0);
 	if (status == 0 && !o->dry_run && !o->parity)
 		status = o->replay != NULL ? vt_train_replay(o, &s) :
-		    session_end(&s, vt_train_run(o, &s, &videos, arguments));
+		    session_end(&s, vt_train_run(o, &s, arguments));
 	session_close(&s);
 	videos_close(&videos);
 	comm_close(comm);

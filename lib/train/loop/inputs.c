@@ -86,14 +86,6 @@ inputs_check_strides(const struct session *s)
 	return 0;
 }
 
-/* Return 1 if the run cannot begin with these datasets: its warnings come with
- * those that it trains on. */
-static int
-inputs_are_plans(const struct session *s)
-{
-	return s->use.plan[0] != NULL || s->use.plan[1] != NULL;
-}
-
 static int
 inputs_open_schedule(struct session *s)
 {
@@ -113,7 +105,7 @@ inputs_open_schedule(struct session *s)
 		    "is for schedules without)", s->t.schedule->path);
 	if (s->t.schedule == NULL || inputs_check_strides(s) != 0)
 		return -1;
-	if (s->comm->rank == 0 && !inputs_are_plans(s))
+	if (s->comm->rank == 0 && !s->use.opens_again)
 		schedule_advise(s->t.schedule);
 	return 0;
 }
@@ -281,8 +273,10 @@ inputs_warn_crops(const struct session *s)
 		last = c->crop;
 		crop = last > crop ? last : crop;
 	}
-	inputs_warn_crop(s->t.train, s->t.o.data, crop);
-	if (s->t.val != NULL)
+	/* The frames of a plan are not those of the videos. */
+	if (s->use.plan[0] == NULL)
+		inputs_warn_crop(s->t.train, s->t.o.data, crop);
+	if (s->t.val != NULL && s->use.plan[1] == NULL)
 		inputs_warn_crop(s->t.val, s->t.o.val, s->t.o.val_crop > 0 ?
 		    (int)s->t.o.val_crop : last);
 }
@@ -343,7 +337,7 @@ inputs_open(struct session *s)
 	    (status = inputs_agree(s, inputs_open_flips(s))) != 0 ||
 	    (status = inputs_agree(s, inputs_open_imbalance(s))) != 0)
 		return status;
-	if (s->comm->rank == 0 && !inputs_are_plans(s))
+	if (s->comm->rank == 0 && !s->use.opens_again)
 		inputs_warn_crops(s);
 	return comm_agree(s->comm, input_network_open(s));
 }

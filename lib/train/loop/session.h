@@ -20,6 +20,8 @@ struct session_use {
 	const char *plan[2];		/* --data, --val: plan with these
 					 * samples (planned_videos); NULL: open
 					 * the set */
+	int opens_again;		/* 1: another session of the run
+					 * follows, which prints the advice */
 	size_t skipped;			/* videos left out of the sets: a run
 					 * that is done ends with
 					 * EXIT_SKIPPED */

@@ -277,27 +277,3 @@ videos_use(struct videos *p, struct settings *to)
 	return comm_broadcast(c, &p->skipped, sizeof(p->skipped), 0) != 0 ?
 	    EXIT_RANKS : 0;
 }
-
-int
-videos_link(const struct videos *p)
-{
-	int bad = 0;
-
-	for (int which = 0; which < 2 && !bad && p->o->videos.cache != NULL;
-	    which++) {
-		char *name = path_join(p->run, videos_name[which]);
-		char *new = xprintf("%s.new", name), *set;
-
-		if (p->of[which].path != NULL && !file_is_dir(name)) {
-			set = path_absolute(p->of[which].path);
-			unlink(new);
-			if (symlink(set, new) != 0 || rename(new, name) != 0)
-				bad = fail_errno("%s: cannot link to %s",
-				    Q(name), Q(set));
-			free(set);
-		}
-		free(new);
-		free(name);
-	}
-	return bad;
-}

@@ -4,8 +4,7 @@
 /*
  * Videos as the data of a run.  Rank 0 packs them before the run begins, and
  * all ranks train on the set (ingest/video_set.h).  The sets of a run are
- * RUN/data and RUN/val.  With --cache they are in that directory, and the run
- * has links to them.
+ * RUN/data and RUN/val, or with --cache in that directory.
  *
  * This is the only part of train that includes ingest.
  */
@@ -60,10 +59,6 @@ int videos_use(struct videos *p, struct settings *to);
  * not see the directory.  Collective: all ranks call it.
  */
 int videos_run(struct videos *p, double checkpoints);
-
-/* videos_link(p): On rank 0, link the sets of a cache into the run's directory,
- * which exists.  Return 0, or -1 after a message. */
-int videos_link(const struct videos *p);
 
 /* videos_print(p, f): On rank 0, print to ${f} what packing will take.  Return
  * 0, or -1 after a message. */
