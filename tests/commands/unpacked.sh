@@ -148,6 +148,15 @@ check "a run that ended before its first checkpoint begins with the changed file
 check_exit "--override=data resumes with the changed file" 0 train "$T/other" changed --override=data
 rm -r "$T/changed"
 check_exit "a run of the first files stops" 75 train "$V" changed --save-steps 1 --stop-after 0.001s
+# A cache has a set of other videos with the same names, before or while a run waits.
+check_exit "a set of other videos is not used" 2 train "$T/other" elsewhere1 --cache "$T/cache"
+check_says "the message names the first" 'other/left/v2.mp4: changed .* .other runs may use the set: wanted another --cache.'
+set=$(basename "$T"/cache/*.lock .lock)
+mkdir "$T/cache2"
+flock "$T/cache2/$set.lock" sh -c "sleep 2; cp -r '$T/cache/$set' '$T/cache2'" &
+check_exit "nor is one that was packed meanwhile" 2 train "$T/other" elsewhere2 --cache "$T/cache2"
+check_says "the message says what differs" "cache2/$set: .*other/left/v2.mp4: changed "
+wait
 rm "$T/other/left/v2.mp4"
 check_exit "a missing video refuses to resume" 2 train "$T/other" changed
 check_says "the message names the data" 'data'

@@ -110,12 +110,19 @@ videos_pack(struct videos *p, int which)
 	struct videos_set *s = &p->of[which];
 	double start = clock_seconds();
 	char time[32], size[32];
+	struct error why = { "" };
 	struct manifest *m;
 	int status;
 
-	/* Another run may have packed it while this one waited. */
-	if (p->o->videos.cache != NULL && manifest_exists(s->path))
-		return 0;
+	/* Another run may have packed it while this one waited, of other
+	 * videos with the same names. */
+	if (p->o->videos.cache != NULL && manifest_exists(s->path)) {
+		if (video_set_compare(s->videos, s->path, &why) ==
+		    VIDEO_SET_WHOLE)
+			return 0;
+		fail("%s: %s", Q(s->path), why.text);
+		return EXIT_USAGE;
+	}
 	status = video_set_pack(s->videos, s->path, cpus());
 	if (status == EXIT_AGAIN)
 		note("%s: stopped; the same command packs the rest",
