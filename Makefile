@@ -166,7 +166,7 @@ STRICT     = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes -Wvla \
              -Wmissing-prototypes -ffp-contract=off -fno-math-errno -pthread
 DEFINES    = '-DVT_FEATURES="$(call list,$(with))"' '-DVT_MISSING="$(call list,$(without))"' \
              '-DVT_SHARE="$(ELSEWHERE)"' $(foreach p,$(with),-DVT_HAVE_$(p))
-PACKAGES   = $(CORE_PC) $(foreach p,$(filter FFMPEG CAIRO MPI,$(with)),$($(p)_PC))
+PACKAGES   = $(CORE_PC) $(foreach p,$(filter CAIRO MPI,$(with)),$($(p)_PC))
 pkg_config = $(if $(building),$(shell $(PKG_CONFIG) $(1)))
 FLAGS     := $(STRICT) -Ilib $(call pkg_config,--cflags $(CORE_PC)) -MMD -MP
 # Only the folder of a part finds the headers of its libraries, and only PARTS_O read
@@ -183,7 +183,7 @@ $(BUILD)/lib/media/ffmpeg/%.o: PART_FLAGS := $(call headers,FFMPEG)
 $(BUILD)/lib/draw/cairo/%.o: PART_FLAGS := $(call headers,CAIRO)
 $(BUILD)/lib/comm/mpi/%.o $(BUILD)/tests/tools/serialized/%.o: PART_FLAGS := $(call headers,MPI)
 $(BUILD)/lib/backend/cuda/%.o $(BUILD)/tests/gpu/%.o: PART_FLAGS := $(if $(filter CUDA,$(with)),$(CUDA_CPP))
-# cuDNN, cuBLASLt and NCCL are loaded at run time (base/library.h); the CUDA runtime is
+# FFmpeg, cuDNN, cuBLASLt and NCCL are loaded at run time (base/library.h); the CUDA runtime is
 # linked statically.
 # Link all archives that exist of those that the libraries list.  vt uses only a part
 # of them; the linker reports a missing one that is needed.
@@ -192,7 +192,7 @@ archives   = $(foreach l,$(filter-out -lm -lpthread -ldl,$(call pkg_config,--sta
              $(if $(filter -l%,$(l)),$(if $(call archive,$(l:-l%=%)),$(l)),$(l)))
 LDLIBS    := $(VERSION_O) $(if $(filter yes,$(STATIC)),-static-libgcc -Wl$(comma)-Bstatic $(archives) -Wl$(comma)-Bdynamic,$(call pkg_config,--libs $(PACKAGES))) \
              $(if $(filter DNNL,$(with)),-ldnnl -lgomp) \
-             $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -ldl -lrt) -lm
+             $(if $(filter CUDA,$(with)),-L$(CUDA_HOME)/lib64 -lcudart_static -lrt) -lm -ldl
 # Kernels write fused multiply-adds explicitly; the compiler must not contract (kernel.h).
 NVCCFLAGS  = -O2 -std=c++17 -Ilib -fmad=false -lineinfo -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics \
              $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
@@ -214,7 +214,9 @@ $(BUILD)/libvt.a: $(LIB_O) | $(VERSION_O)
 	@rm -f $@; echo "$(AR) $@"; $(AR) rcs $@ $^
 $(BUILD)/vt-%: $(BUILD)/cmd/vt-%.o $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(BUILD)/libvt.a $(LDLIBS)
-# Only the demo and the tests write videos.
+# Only the demo and the tests write videos, for which they link with FFmpeg.
+FFMPEG_LIBS = $(if $(filter FFMPEG,$(with)),$(call pkg_config,--libs $(FFMPEG_PC)))
+$(BUILD)/motions: private LDLIBS += $(FFMPEG_LIBS)
 ENCODE_O   = $(BUILD)/share/demo/encode$(call optional,FFMPEG,_without).o
 $(BUILD)/motions: $(BUILD)/share/demo/motions.o $(BUILD)/share/demo/scene.o $(ENCODE_O) $(BUILD)/libvt.a
 	$(LINK) $^ $(LDLIBS)

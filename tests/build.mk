@@ -111,6 +111,7 @@ $(BUILD)/gpu/program: $(BUILD)/tests/gpu/contact/program.o $(GPU_MAINS:%=$(BUILD
 # This test checks the size of each allocation.
 $(BUILD)/tests/weights_mutated: LINK += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 $(BUILD)/tests/alloc_failures $(BUILD)/tests/video: $(ENCODE_O)
+$(foreach t,alloc_failures formats video,$(BUILD)/tests/$(t)): private LDLIBS += $(FFMPEG_LIBS)
 $(UNIT): $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a
 	$(LINK) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 $(GPU): $(BUILD)/tests/%: $(BUILD)/tests/gpu/%.o $(BUILD)/tests/support.a $(BUILD)/libvt.a

@@ -269,12 +269,12 @@ extract_worker_isolate(const struct extract_worker *w)
 	program_quiet(2);
 	die_hook(_exit);
 	setrlimit(RLIMIT_CORE, &none);
-	extract_worker_limit_space(w->budget.memory);
 	/* When the thread that started the worker ends, the kernel kills it.
 	 * The parent may have ended before prctl takes effect. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != w->parent || video_ready() != 0)
 		exit(EXIT_USAGE);
+	extract_worker_limit_space(w->budget.memory);	/* FFmpeg is loaded */
 }
 
 _Noreturn void

@@ -22,14 +22,15 @@
 
 /*
  * video_ready():
- * Return 0 if this build can decode video, or -1 after a message.
+ * Load FFmpeg unless it is loaded.  Return 0, or -1 after a message if this
+ * build or this machine lacks it.  Any thread may call it.
  */
 int video_ready(void);
 
 /*
  * video_versions(f):
  * Print the versions of the FFmpeg libraries in use to ${f}, one line each.
- * Print nothing in a build without FFmpeg.
+ * Print nothing if this build or this machine lacks FFmpeg.
  */
 void video_versions(FILE *f);
 
@@ -161,7 +162,7 @@ struct picture;
 
 /*
  * picture_new():
- * Return a converter, or NULL in a build without FFmpeg.  The program ends if
+ * Return a converter, or NULL where video_ready fails.  The program ends if
  * memory is exhausted.
  */
 struct picture *picture_new(void);

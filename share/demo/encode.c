@@ -238,9 +238,12 @@ encode_open_frame(struct encoder *e)
 struct encoder *
 encoder_open(const char *path, const struct encoder_options *o)
 {
-	struct encoder *e = xcalloc(1, sizeof(*e));
+	struct encoder *e;
 	int r;
 
+	if (video_ready() != 0)		/* for ff_listen and ff_text */
+		return NULL;
+	e = xcalloc(1, sizeof(*e));
 	e->path = xstrdup(path);
 	e->w = o->w;
 	e->h = o->h;

@@ -34,6 +34,15 @@ refused() {
 there=$PWD
 cd "$V" || exit 2
 
+# ---- FFmpeg is loaded when it is needed ----
+
+mkdir "$T/damaged"
+: >"$T/damaged/libavformat.so.$(vt-extract --version -v | sed -n 's/^libavformat \([0-9]*\).*/\1/p')"
+check_message "without FFmpeg, videos end with 1" 1 \
+	'reading videos needs (libavformat[.]so[.][0-9]+): .*\1.*; install this version of FFmpeg, or build vt again' \
+	env LD_LIBRARY_PATH="$T/damaged" vt-extract a.mp4
+check_exit "without FFmpeg, vt-extract starts" 0 env LD_LIBRARY_PATH="$T/damaged" vt-extract --version
+
 # ---- ranks ----
 
 # A running writer holds a lock on its temporary file.  rank FILE: run vt-extract as

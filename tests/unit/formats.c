@@ -156,7 +156,7 @@ test_formats(void)
 {
 	const AVPixFmtDescriptor *d = NULL;
 
-	av_log_set_level(AV_LOG_QUIET);
+	video_ready();			/* also drops FFmpeg's messages */
 	while ((d = av_pix_fmt_desc_next(d)) != NULL) {
 		enum AVPixelFormat format = av_pix_fmt_desc_get_id(d);
 

@@ -57,7 +57,7 @@ claim_index(const AVFormatContext *f, const AVStream *st)
 	if (!claim_is_format(f, "mov"))
 		return -1;
 	/* The index is not changed; the function lacks a const. */
-	return avformat_index_get_entries_count((AVStream *)st);
+	return ff.avformat_index_get_entries_count((AVStream *)st);
 }
 
 int
@@ -74,7 +74,7 @@ claim_has_times(const AVFormatContext *f, const AVStream *st)
 static double
 claim_own_duration(const AVStream *st)
 {
-	const AVDictionaryEntry *tag = av_dict_get(st->metadata, "DURATION",
+	const AVDictionaryEntry *tag = ff.av_dict_get(st->metadata, "DURATION",
 	    NULL, 0);
 	int hours, minutes, n = 0;
 	double seconds;

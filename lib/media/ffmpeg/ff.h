@@ -15,6 +15,49 @@
 #include "media/container.h"
 #include "media/video.h"
 
+/* ---- the functions of FFmpeg: load.c ---- */
+
+#if LIBAVCODEC_VERSION_MAJOR >= 61
+#define FF_SIDE_DATA_CALL(CALL) CALL(av_packet_side_data_get)
+#else
+#define FF_SIDE_DATA_CALL(CALL) CALL(av_stream_get_side_data)
+#endif
+/* of libavformat, and of libavcodec and libavutil, which it depends on */
+#define FF_FORMAT_CALLS(CALL) \
+	CALL(av_color_space_name) CALL(av_dict_free) CALL(av_dict_get) \
+	CALL(av_dict_set) CALL(av_dict_set_int) CALL(av_display_rotation_get) \
+	CALL(av_find_best_stream) CALL(av_find_input_format) \
+	CALL(av_fourcc_make_string) CALL(av_frame_alloc) CALL(av_frame_free) \
+	CALL(av_frame_get_side_data) CALL(av_frame_unref) CALL(av_free) \
+	CALL(av_freep) CALL(av_get_pix_fmt_name) CALL(av_guess_frame_rate) \
+	CALL(av_log_set_callback) CALL(av_malloc) CALL(av_max_alloc) \
+	CALL(av_packet_alloc) CALL(av_packet_free) \
+	CALL(av_packet_get_side_data) CALL(av_packet_move_ref) \
+	CALL(av_packet_unref) CALL(av_pix_fmt_desc_get) \
+	CALL(av_probe_input_buffer2) CALL(av_read_frame) \
+	CALL(av_read_image_line) CALL(av_strerror) \
+	CALL(avcodec_alloc_context3) CALL(avcodec_find_decoder) \
+	CALL(avcodec_free_context) CALL(avcodec_get_class) \
+	CALL(avcodec_get_name) CALL(avcodec_open2) \
+	CALL(avcodec_parameters_to_context) CALL(avcodec_receive_frame) \
+	CALL(avcodec_send_packet) CALL(avcodec_version) \
+	CALL(avformat_alloc_context) CALL(avformat_close_input) \
+	CALL(avformat_find_stream_info) CALL(avformat_get_class) \
+	CALL(avformat_index_get_entries_count) CALL(avformat_open_input) \
+	CALL(avformat_version) CALL(avio_alloc_context) \
+	CALL(avio_context_free) CALL(avutil_version) FF_SIDE_DATA_CALL(CALL)
+#define FF_SCALE_CALLS(CALL) \
+	CALL(sws_freeContext) CALL(sws_getCoefficients) CALL(sws_getContext) \
+	CALL(sws_isSupportedInput) CALL(sws_scale) \
+	CALL(sws_setColorspaceDetails) CALL(swscale_version)
+/*
+ * Set by the first video_ready.  Linking with FFmpeg would load its 140
+ * libraries into every process, which takes 40 ms of a processor.
+ */
+#define CALL(name) __typeof__(name) *name;
+extern struct ff_calls { FF_FORMAT_CALLS(CALL) FF_SCALE_CALLS(CALL) } ff;
+#undef CALL
+
 /*
  * A packet of at most this many bytes has no frame: it repeats the previous one
  * (MPEG-4 frames that are not coded).
@@ -58,7 +101,7 @@ const char *ff_text(int code);
 static inline const uint8_t *
 ff_side_data(const AVStream *st, enum AVPacketSideDataType type)
 {
-	const AVPacketSideData *d = av_packet_side_data_get(
+	const AVPacketSideData *d = ff.av_packet_side_data_get(
 	    st->codecpar->coded_side_data, st->codecpar->nb_coded_side_data,
 	    type);
 
@@ -66,7 +109,7 @@ ff_side_data(const AVStream *st, enum AVPacketSideDataType type)
 }
 #else
 #define ff_side_data(st, type) \
-	((const uint8_t *)av_stream_get_side_data(st, type, NULL))
+	((const uint8_t *)ff.av_stream_get_side_data(st, type, NULL))
 #endif
 
 /* ---- messages: log.c ---- */
@@ -91,6 +134,9 @@ struct ff_log {
  * other than l->stream, are counted.  ${l} must stay valid until the next call.
  */
 void ff_listen(struct ff_log *l);
+
+/* ff_log_callback(): FFmpeg's callback for messages, which serves ff_listen. */
+void ff_log_callback(void *context, int level, const char *fmt, va_list ap);
 
 /* ---- the file: source.c ---- */
 

@@ -31,14 +31,14 @@ ff_frame_is_full(const AVFrame *f)
 	default:
 		return f->color_range == AVCOL_RANGE_JPEG ||
 		    (f->color_range != AVCOL_RANGE_MPEG &&
-		    ff_frame_is_gray(av_pix_fmt_desc_get(f->format)));
+		    ff_frame_is_gray(ff.av_pix_fmt_desc_get(f->format)));
 	}
 }
 
 static int
 ff_frame_is_rgb(const AVFrame *f)
 {
-	const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+	const AVPixFmtDescriptor *d = ff.av_pix_fmt_desc_get(f->format);
 
 	return d != NULL && (d->flags & (AV_PIX_FMT_FLAG_RGB |
 	    AV_PIX_FMT_FLAG_PAL));
@@ -52,7 +52,7 @@ ff_frame_is_rgb(const AVFrame *f)
 static const AVFrame *
 ff_frame_expand(struct ff_frame *p, const AVFrame *f)
 {
-	const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+	const AVPixFmtDescriptor *d = ff.av_pix_fmt_desc_get(f->format);
 	int full = ff_frame_is_full(f), w = f->width;
 	int gray = ff_frame_is_gray(d) && d->comp[0].depth >= 8 &&
 	    d->comp[0].depth <= 16 && (!full || (d->nb_components == 2 &&
@@ -72,14 +72,14 @@ ff_frame_expand(struct ff_frame *p, const AVFrame *f)
 		uint8_t *to = p->expanded.data + (size_t)(i / 3) * 3 *
 		    (size_t)w + i % 3;
 
-		av_read_image_line(line, (const uint8_t **)f->data, f->linesize,
-		    d, 0, i / 3, c, w, 0);
+		ff.av_read_image_line(line, (const uint8_t **)f->data,
+		    f->linesize, d, 0, i / 3, c, w, 0);
 		for (int x = 0; x < w; x++)
 			to[3 * x] = av_clip_uint8(((line[x] - black) * 255 +
 			    range / 2) / range);
 	}
 	free(line);
-	if (p->view == NULL && (p->view = av_frame_alloc()) == NULL)
+	if (p->view == NULL && (p->view = ff.av_frame_alloc()) == NULL)
 		die(EXIT_FAILED, "out of memory");
 	p->view->data[0] = p->expanded.data;
 	p->view->linesize[0] = 3 * w;
@@ -112,7 +112,7 @@ ff_frame_color_of(struct ff_frame *p, const char *path, const AVFrame *f)
 		if (!p->warned++)
 			warning("%s: color matrix %s is not known: taken as "
 			    "BT.601", text_quote(path),
-			    av_color_space_name(f->colorspace));
+			    ff.av_color_space_name(f->colorspace));
 		/* fallthrough */
 	case AVCOL_SPC_UNSPECIFIED:
 	case AVCOL_SPC_BT470BG:
@@ -144,26 +144,26 @@ ff_frame_scaler_set(struct ff_scaler *s, const char *path, const AVFrame *f,
 	    s->format == f->format && s->to_w == w && s->to_h == h &&
 	    s->to_format == format && s->space == space && s->full == full)
 		return 0;
-	if (!sws_isSupportedInput(f->format))
+	if (!ff.sws_isSupportedInput(f->format))
 		return fail("%s: no conversion from pixels of %s",
-		    text_quote(path), av_get_pix_fmt_name(f->format));
+		    text_quote(path), ff.av_get_pix_fmt_name(f->format));
 	/* Otherwise it ignores the range of BGR24 at its own size. */
 	if (f->format == AV_PIX_FMT_BGR24)
 		flags |= SWS_ACCURATE_RND;
 	if (format == AV_PIX_FMT_RGB24)
 		flags |= SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND;
-	sws_freeContext(s->sws);
-	s->sws = sws_getContext(f->width, f->height, f->format, w, h, format,
+	ff.sws_freeContext(s->sws);
+	s->sws = ff.sws_getContext(f->width, f->height, f->format, w, h, format,
 	    flags, NULL, NULL, NULL);
 	if (s->sws == NULL)
 		return fail("%s: cannot scale %dx%d pixels of %s to %dx%d",
 		    text_quote(path), f->width, f->height,
-		    av_get_pix_fmt_name(f->format), w, h);
-	from = sws_getCoefficients(space);
+		    ff.av_get_pix_fmt_name(f->format), w, h);
+	from = ff.sws_getCoefficients(space);
 	to = rgb || format == AV_PIX_FMT_RGB24 ?
-	    sws_getCoefficients(SWS_CS_ITU601) : from;
+	    ff.sws_getCoefficients(SWS_CS_ITU601) : from;
 	/* -1: the setting does not apply to these two formats */
-	(void)sws_setColorspaceDetails(s->sws, from, full, to,
+	(void)ff.sws_setColorspaceDetails(s->sws, from, full, to,
 	    format == AV_PIX_FMT_RGB24 ? 1 : full, 0, 1 << 16, 1 << 16);
 	*s = (struct ff_scaler){ s->sws, f->width, f->height, f->format, w, h,
 	    format, space, full };
@@ -206,7 +206,7 @@ frame_planes(struct ff_frame *p, const char *path, const AVFrame *f,
 		    AV_PIX_FMT_YUV420P) != 0)
 			return NULL;
 		now = plane_buffer_resize(&p->scaled, stored_w, stored_h);
-		if (sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
+		if (ff.sws_scale(p->planes.sws, (const uint8_t *const *)f->data,
 		    f->linesize, 0, f->height, now->plane, now->stride) < 0)
 			return fail_null("%s: cannot scale", text_quote(path));
 	}
@@ -241,8 +241,8 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 		return NULL;
 	image_reshape(&p->pixels, stored_w, stored_h, 3);
 	to[0] = p->pixels.data;
-	if (sws_scale(p->rgb.sws, (const uint8_t *const *)f->data, f->linesize,
-	    0, f->height, to, stride) < 0)
+	if (ff.sws_scale(p->rgb.sws, (const uint8_t *const *)f->data,
+	    f->linesize, 0, f->height, to, stride) < 0)
 		return fail_null("%s: cannot scale", text_quote(path));
 	if (!ff_frame_is_turned(turn))
 		return &p->pixels;
@@ -255,11 +255,11 @@ frame_rgb(struct ff_frame *p, const char *path, const AVFrame *f,
 void
 frame_free(struct ff_frame *p)
 {
-	sws_freeContext(p->planes.sws);
-	sws_freeContext(p->rgb.sws);
+	ff.sws_freeContext(p->planes.sws);
+	ff.sws_freeContext(p->rgb.sws);
 	plane_buffer_free(&p->scaled);
 	plane_buffer_free(&p->turned);
-	av_frame_free(&p->view);
+	ff.av_frame_free(&p->view);
 	free(p->expanded.data);
 	free(p->pixels.data);
 	free(p->upright.data);

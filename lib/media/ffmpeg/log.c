@@ -1,5 +1,4 @@
 /* Collect FFmpeg's messages for the thread that causes them, and print none. */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +13,8 @@ ff_text(int code)
 {
 	static _Thread_local char text[AV_ERROR_MAX_STRING_SIZE];
 
-	return av_make_error_string(text, sizeof(text), code);
+	ff.av_strerror(code, text, sizeof(text));
+	return text;
 }
 
 /*
@@ -30,9 +30,9 @@ ff_log_is_foreign(const struct ff_log *l, void *context, const char *text)
 	const AVClass *class = context != NULL ? *(AVClass **)context : NULL;
 	int stream;
 
-	if (class == avcodec_get_class())
+	if (class == ff.avcodec_get_class())
 		return context != l->decoder;
-	return class == avformat_get_class() && (l->in_headers ||
+	return class == ff.avformat_get_class() && (l->in_headers ||
 	    (sscanf(text, "stream %d,", &stream) == 1 && stream != l->stream));
 }
 
@@ -69,12 +69,13 @@ ff_log_is_harmless(void *context, const char *fmt)
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
 		if (text_starts(fmt, harmless[i]))
 			return 1;
-	return context != NULL && *(AVClass **)context == avcodec_get_class() &&
+	return context != NULL &&
+	    *(AVClass **)context == ff.avcodec_get_class() &&
 	    c->codec_id == AV_CODEC_ID_H261 &&
 	    strcmp(fmt, "warning: first frame is no keyframe\n") == 0;
 }
 
-static void
+void
 ff_log_callback(void *context, int level, const char *fmt, va_list ap)
 {
 	struct ff_log *l = listener;
@@ -94,17 +95,8 @@ ff_log_callback(void *context, int level, const char *fmt, va_list ap)
 	}
 }
 
-static void
-ff_log_install(void)
-{
-	av_log_set_callback(ff_log_callback);
-}
-
 void
 ff_listen(struct ff_log *l)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, ff_log_install);
 	listener = l;
 }

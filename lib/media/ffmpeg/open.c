@@ -15,31 +15,6 @@
 #define MAX_EXPECTED 1e6	/* maximum believed number of frames */
 #define Q text_quote
 
-int
-video_ready(void)
-{
-	return 0;
-}
-
-void
-video_versions(FILE *f)
-{
-	static const struct { const char *name; unsigned (*version)(void); }
-	library[] = {
-		{ "libavformat", avformat_version },
-		{ "libavcodec", avcodec_version },
-		{ "libavutil", avutil_version },
-		{ "libswscale", swscale_version },
-	};
-
-	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++) {
-		unsigned v = library[i].version();
-
-		fprintf(f, "%s %u.%u.%u\n", library[i].name, v >> 16,
-		    v >> 8 & 0xff, v & 0xff);
-	}
-}
-
 /* Refuse a demuxer's request to open another file. */
 static int
 video_refuse_open(AVFormatContext *f, AVIOContext **io, const char *url,
@@ -92,8 +67,9 @@ video_decoder_options(const struct video *v)
 
 	/* FFmpeg's limit includes padding, so it is looser.  video_look_ahead
 	 * checks the exact size. */
-	av_dict_set_int(&d, "max_pixels", 2 * v->limits.pixels + (1 << 16), 0);
-	av_dict_set(&d, "threads", "1", 0);
+	ff.av_dict_set_int(&d, "max_pixels", 2 * v->limits.pixels + (1 << 16),
+	    0);
+	ff.av_dict_set(&d, "threads", "1", 0);
 	return d;
 }
 
@@ -107,7 +83,7 @@ video_open_container(struct video *v)
 
 	if (format == NULL)
 		return -1;
-	if ((v->format = avformat_alloc_context()) == NULL)
+	if ((v->format = ff.avformat_alloc_context()) == NULL)
 		return fail("%s: out of memory", Q(v->path));
 	v->format->pb = v->source.io;
 	v->format->flags |= AVFMT_FLAG_CUSTOM_IO;
@@ -118,7 +94,7 @@ video_open_container(struct video *v)
 	errno = 0;
 	v->log.in_headers = 1;
 	/* avformat_open_input frees the context on failure. */
-	r = avformat_open_input(&v->format, "", format, NULL);
+	r = ff.avformat_open_input(&v->format, "", format, NULL);
 	v->log.in_headers = 0;
 	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
@@ -136,9 +112,9 @@ video_open_container(struct video *v)
 	for (unsigned i = 0; i < n; i++)
 		options[i] = video_decoder_options(v);
 	errno = 0;
-	r = avformat_find_stream_info(v->format, n > 0 ? options : NULL);
+	r = ff.avformat_find_stream_info(v->format, n > 0 ? options : NULL);
 	for (unsigned i = 0; i < n; i++)
-		av_dict_free(&options[i]);
+		ff.av_dict_free(&options[i]);
 	free(options);
 	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
@@ -169,7 +145,8 @@ static int
 video_choose_stream(struct video *v)
 {
 	AVFormatContext *f = v->format;
-	int best = av_find_best_stream(f, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+	int best = ff.av_find_best_stream(f, AVMEDIA_TYPE_VIDEO, -1, -1, NULL,
+	    0);
 
 	for (unsigned i = 0; i < f->nb_streams && (best < 0 ||
 	    f->streams[best]->disposition & AV_DISPOSITION_ATTACHED_PIC); i++)
@@ -197,14 +174,14 @@ static int
 video_is_encrypted(const AVStream *st)
 {
 	return ff_side_data(st, AV_PKT_DATA_ENCRYPTION_INIT_INFO) != NULL ||
-	    av_dict_get(st->metadata, "enc_key_id", NULL, 0) != NULL;
+	    ff.av_dict_get(st->metadata, "enc_key_id", NULL, 0) != NULL;
 }
 
 static int
 video_open_decoder(struct video *v)
 {
 	AVCodecParameters *p = v->stream->codecpar;
-	const AVCodec *codec = avcodec_find_decoder(p->codec_id);
+	const AVCodec *codec = ff.avcodec_find_decoder(p->codec_id);
 	AVDictionary *options;
 	char tag[AV_FOURCC_MAX_STRING_SIZE];
 	int r;
@@ -214,13 +191,13 @@ video_open_decoder(struct video *v)
 	if (codec == NULL)
 		return fail("%s: this FFmpeg has no decoder for codec \"%s\"",
 		    Q(v->path), p->codec_id != AV_CODEC_ID_NONE ?
-		    avcodec_get_name(p->codec_id) :
-		    av_fourcc_make_string(tag, p->codec_tag));
+		    ff.avcodec_get_name(p->codec_id) :
+		    ff.av_fourcc_make_string(tag, p->codec_tag));
 	snprintf(v->info.codec, sizeof(v->info.codec), "%s",
-	    avcodec_get_name(p->codec_id));
-	v->decoder = avcodec_alloc_context3(codec);
+	    ff.avcodec_get_name(p->codec_id));
+	v->decoder = ff.avcodec_alloc_context3(codec);
 	if (v->decoder == NULL ||
-	    avcodec_parameters_to_context(v->decoder, p) < 0)
+	    ff.avcodec_parameters_to_context(v->decoder, p) < 0)
 		return fail("%s: out of memory", Q(v->path));
 	v->log.decoder = v->decoder;
 	v->log.stream = v->stream->index;
@@ -228,8 +205,8 @@ video_open_decoder(struct video *v)
 	v->decoder->err_recognition |= AV_EF_CRCCHECK;
 	options = video_decoder_options(v);
 	errno = 0;
-	r = avcodec_open2(v->decoder, codec, &options);
-	av_dict_free(&options);
+	r = ff.avcodec_open2(v->decoder, codec, &options);
+	ff.av_dict_free(&options);
 	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0)
@@ -248,7 +225,7 @@ video_read_turn(struct video *v)
 {
 	const int32_t *m = (const int32_t *)ff_side_data(v->stream,
 	    AV_PKT_DATA_DISPLAYMATRIX);
-	const AVFrameSideData *in_frame = av_frame_get_side_data(v->prefetch,
+	const AVFrameSideData *in_frame = ff.av_frame_get_side_data(v->prefetch,
 	    AV_FRAME_DATA_DISPLAYMATRIX);
 	struct plane_turn *t = &v->info.turn;
 
@@ -262,7 +239,7 @@ video_read_turn(struct video *v)
 		*t = (struct plane_turn){ 1, m[3] < 0, m[1] < 0 };
 	else
 		warning("%s: the display matrix turns by %.1f degrees: not "
-		    "followed", Q(v->path), -av_display_rotation_get(m));
+		    "followed", Q(v->path), -ff.av_display_rotation_get(m));
 }
 
 /*
@@ -294,7 +271,7 @@ video_read_info(struct video *v)
 {
 	struct video_info *i = &v->info;
 	const AVStream *st = v->stream;
-	AVRational guess = av_guess_frame_rate(v->format, v->stream, NULL);
+	AVRational guess = ff.av_guess_frame_rate(v->format, v->stream, NULL);
 
 	i->tick = (struct fraction){ st->time_base.num, st->time_base.den };
 	i->rate[0] = (struct fraction){ st->avg_frame_rate.num,
@@ -313,7 +290,7 @@ static void
 video_read_first(struct video *v)
 {
 	const AVFrame *f = v->prefetch;
-	const char *pixels = av_get_pix_fmt_name(f->format);
+	const char *pixels = ff.av_get_pix_fmt_name(f->format);
 	struct video_info *i = &v->info;
 
 	video_read_turn(v);
@@ -353,7 +330,7 @@ video_limit_allocations(int64_t pixels)
 	pthread_mutex_lock(&lock);
 	if (pixels > largest) {
 		largest = pixels;
-		av_max_alloc((size_t)pixels * 8 + (256 << 20));
+		ff.av_max_alloc((size_t)pixels * 8 + (256 << 20));
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -361,10 +338,13 @@ video_limit_allocations(int64_t pixels)
 struct video *
 video_open(int fd, const char *path, const struct video_limits *limits)
 {
-	struct video *v = xcalloc(1, sizeof(*v));
+	struct video *v;
 	struct stat s;
 	int r;
 
+	if (video_ready() != 0)
+		return NULL;
+	v = xcalloc(1, sizeof(*v));
 	video_limit_allocations(limits->pixels);
 	v->path = xstrdup(path);
 	v->limits = *limits;
@@ -380,11 +360,11 @@ video_open(int fd, const char *path, const struct video_limits *limits)
 		    S_ISREG(s.st_mode) ? "is empty" : "is not a regular file");
 		goto err;
 	}
-	v->packet = av_packet_alloc();
-	v->next = av_packet_alloc();
-	v->now = av_frame_alloc();
-	v->prefetch = av_frame_alloc();
-	v->later = av_frame_alloc();
+	v->packet = ff.av_packet_alloc();
+	v->next = ff.av_packet_alloc();
+	v->now = ff.av_frame_alloc();
+	v->prefetch = ff.av_frame_alloc();
+	v->later = ff.av_frame_alloc();
 	if (v->packet == NULL || v->next == NULL || v->now == NULL ||
 	    v->prefetch == NULL || v->later == NULL ||
 	    source_open(&v->source, fd, s.st_size) != 0) {

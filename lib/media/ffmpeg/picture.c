@@ -17,9 +17,12 @@ struct picture {
 struct picture *
 picture_new(void)
 {
-	struct picture *p = xcalloc(1, sizeof(*p));
+	struct picture *p;
 
-	p->from = av_frame_alloc();
+	if (video_ready() != 0)
+		return NULL;
+	p = xcalloc(1, sizeof(*p));
+	p->from = ff.av_frame_alloc();
 	if (p->from == NULL)
 		die(EXIT_FAILED, "out of memory");
 	return p;
@@ -30,7 +33,7 @@ picture_free(struct picture *p)
 {
 	if (p == NULL)
 		return;
-	av_frame_free(&p->from);
+	ff.av_frame_free(&p->from);
 	frame_free(&p->frame);
 	free(p);
 }

@@ -114,7 +114,7 @@ video_source_seek(void *opaque, int64_t to, int whence)
 int
 source_open(struct ff_source *s, int fd, int64_t size)
 {
-	unsigned char *buffer = av_malloc(BUFFER);
+	unsigned char *buffer = ff.av_malloc(BUFFER);
 
 	*s = (struct ff_source){ .fd = fd, .size = size };
 	if (buffer == NULL)
@@ -122,10 +122,10 @@ source_open(struct ff_source *s, int fd, int64_t size)
 	s->hasher = hasher_new();
 	if (size > 0 && size <= KEPT)
 		s->bytes = malloc((size_t)size);
-	s->io = avio_alloc_context(buffer, BUFFER, 0, s, video_source_read_some,
-	    NULL, video_source_seek);
+	s->io = ff.avio_alloc_context(buffer, BUFFER, 0, s,
+	    video_source_read_some, NULL, video_source_seek);
 	if (s->io == NULL) {
-		av_free(buffer);
+		ff.av_free(buffer);
 		return -1;
 	}
 	return 0;
@@ -140,8 +140,8 @@ source_close(struct ff_source *s)
 	s->bytes = NULL;
 	if (s->io == NULL)
 		return;
-	av_freep(&s->io->buffer);
-	avio_context_free(&s->io);
+	ff.av_freep(&s->io->buffer);
+	ff.avio_context_free(&s->io);
 }
 
 /*
@@ -159,7 +159,7 @@ video_source_jpegs(struct ff_source *s, const char *path)
 		return fail_null("%s: not a video file: JPEG pictures after "
 		    "other bytes (wanted FF D8 at byte 0): its beginning "
 		    "may be cut off", text_quote(path));
-	return av_find_input_format("mjpeg");
+	return ff.av_find_input_format("mjpeg");
 }
 
 const AVInputFormat *
@@ -167,7 +167,7 @@ source_format(struct ff_source *s, const char *path)
 {
 	const AVInputFormat *format = NULL;
 	/* confidence, at most AVPROBE_SCORE_MAX, or an error */
-	int score = av_probe_input_buffer2(s->io, &format, "", NULL, 0, 0);
+	int score = ff.av_probe_input_buffer2(s->io, &format, "", NULL, 0, 0);
 
 	if (s->error != 0) {
 		errno = s->error;

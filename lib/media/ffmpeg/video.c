@@ -53,7 +53,7 @@ video_read_packet(struct video *v, AVPacket *p)
 		int r, ours;
 
 		errno = 0;
-		r = av_read_frame(v->format, p);
+		r = ff.av_read_frame(v->format, p);
 		if (v->source.error != 0) {
 			errno = v->source.error;
 			return fail_errno("%s: cannot read", Q(v->path));
@@ -86,7 +86,7 @@ video_read_packet(struct video *v, AVPacket *p)
 			video_mark_packet(v, p);
 		if (ours && p->size > 0 && !video_is_comment(v, p))
 			return 1;
-		av_packet_unref(p);
+		ff.av_packet_unref(p);
 	}
 }
 
@@ -103,12 +103,12 @@ video_next_packet(struct video *v)
 
 	v->flagged_only += v->flagged && !v->damage_counted;
 	v->flagged = v->damage_counted = 0;
-	av_packet_unref(v->packet);
+	ff.av_packet_unref(v->packet);
 	if (v->next->size > 0)
-		av_packet_move_ref(v->packet, v->next);
+		ff.av_packet_move_ref(v->packet, v->next);
 	else if ((r = video_read_packet(v, v->packet)) != 1)
 		return r;
-	if (av_packet_get_side_data(v->packet, AV_PKT_DATA_ENCRYPTION_INFO,
+	if (ff.av_packet_get_side_data(v->packet, AV_PKT_DATA_ENCRYPTION_INFO,
 	    NULL) != NULL)
 		return fail("%s: the video is encrypted", Q(v->path));
 	if (!(v->packet->flags & AV_PKT_FLAG_CORRUPT))
@@ -144,7 +144,7 @@ video_feed(struct video *v)
 	v->leading = !v->draining && v->claim.leading;
 	v->log.open_group = v->claim.open || v->claim.recovering;
 	errno = 0;
-	r = avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
+	r = ff.avcodec_send_packet(v->decoder, v->draining ? NULL : v->packet);
 	if (ff_out_of_memory(r))
 		return fail("%s: out of memory", Q(v->path));
 	if (r < 0 && r != AVERROR_EOF && !v->leading) {
@@ -164,7 +164,7 @@ video_decode(struct video *v, AVFrame *f)
 		int r, bad;
 
 		errno = 0;
-		r = avcodec_receive_frame(v->decoder, f);
+		r = ff.avcodec_receive_frame(v->decoder, f);
 		bad = r == 0 && (f->decode_error_flags != 0 ||
 		    (f->flags & AV_FRAME_FLAG_CORRUPT));
 
@@ -269,7 +269,7 @@ video_next(struct video *v, struct video_frame *frame)
 		v->concluded = 1;
 		goto out;
 	}
-	av_frame_unref(f);
+	ff.av_frame_unref(f);
 	v->now = v->prefetch;
 	v->prefetch = f;
 	frame->time = v->time;
@@ -293,14 +293,14 @@ video_free(struct video *v)
 	if (v == NULL)
 		return;
 	frame_free(&v->frame);
-	av_frame_free(&v->now);
-	av_frame_free(&v->prefetch);
-	av_frame_free(&v->later);
-	av_packet_free(&v->packet);
-	av_packet_free(&v->next);
-	avcodec_free_context(&v->decoder);
+	ff.av_frame_free(&v->now);
+	ff.av_frame_free(&v->prefetch);
+	ff.av_frame_free(&v->later);
+	ff.av_packet_free(&v->packet);
+	ff.av_packet_free(&v->next);
+	ff.avcodec_free_context(&v->decoder);
 	free(v->shown);
-	avformat_close_input(&v->format);
+	ff.avformat_close_input(&v->format);
 	source_close(&v->source);
 	free(v->path);
 	free(v);
