@@ -27,6 +27,9 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | FREE_FACT },
 	{ 0, "root", OPTION_TEXT, &o.set.videos.root, "DIR",
 	    "start paths and keys of a list at DIR", NULL, 0, 0, FREE_HOST },
+	{ 0, "group", OPTION_TEXT, &o.set.videos.group, "COLUMN",
+	    "let rows with one value of COLUMN be one recording",
+	    NULL, 0, 0, RESUME_FACT },
 	{ 0, "short-side", OPTION_INT, &o.set.videos.short_side, "N",
 	    "downscale the short side of videos to N (%)",
 	    NULL, 0, 16384, RESUME_FACT },
@@ -78,9 +81,9 @@ static const struct option_row rows[] = {
 	    "mean|aggregate", 0, 0, 0 },
 	OPTION_LEARNERS(o.set.learners),
 	OPTION_HEADING("Validation"),
-	{ 0, "val", OPTION_TEXT, &o.set.val, "DIR",
-	    "validate on a packed dataset, or on videos",
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | FREE_FACT },
+	{ 0, "val", OPTION_TEXT, &o.set.validation, "WHAT",
+	    "validate on a set, on videos, or on a part of -i",
+	    "none|P%|DIR", 0, 0, OPTION_COMMON | OPTION_INPUT | FREE_FACT },
 	{ 0, "val-every", OPTION_REAL, &o.set.val_every, "EPOCHS",
 	    "validate every EPOCHS (%; 0: only at the end)",
 	    NULL, 0, 1e6, RESUME_VALIDATION },
@@ -234,6 +237,27 @@ train_options_forget_place(void)
 		o.set.schedule = path_join(o.replay, "schedule.tsv");
 	if (!options_on_line("model"))
 		o.set.model = path_join(o.replay, "network.net");
+}
+
+/* Parse --val, of which a path with '%' at its end begins with a folder. */
+static void
+train_options_parse_val(void)
+{
+	const char *text = o.set.validation;
+	char *number;
+
+	if (text == NULL || strcmp(text, "none") == 0)
+		return;
+	if (!text_ends(text, "%") || strchr(text, '/') != NULL) {
+		o.set.val = text;
+		return;
+	}
+	number = xprintf("%.*s", (int)strlen(text) - 1, text);
+	if (text_real(number, 1, 50, &o.set.holdout) != 0)
+		options_wrong("--val=%s (wanted 1%% to 50%%, none, or a "
+		    "directory)", text_quote(text));
+	o.set.holdout /= 100;
+	free(number);
 }
 
 /* Check each value by itself, and parse values that are texts. */
@@ -420,7 +444,8 @@ train_options_read(int *argc, char ***argv)
 	    o.names != NULL;
 	if (o.uses_run)
 		return &o;
-	o.set.validates = o.set.val != NULL;
+	train_options_parse_val();
+	o.set.validates = o.set.val != NULL || o.set.holdout > 0;
 	if (o.replay != NULL)
 		train_options_forget_place();
 	train_options_check();

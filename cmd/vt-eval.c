@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "comm/cores.h"
@@ -18,6 +19,7 @@
 #include "eval/curves.h"
 #include "eval/packed.h"
 #include "eval/rescore.h"
+#include "eval/run_data.h"
 #include "ingest/list.h"
 #include "media/video.h"
 #include "shard/stream.h"
@@ -38,6 +40,8 @@ struct eval_session {
 	struct clips clips;		/* videos or a stream */
 	struct packed packed;		/* a dataset; path is NULL for videos or
 					 * a stream */
+	char *data;			/* of the run to score; NULL: not
+					 * looked up */
 	struct list list;		/* videos from operands and -T */
 	const char **video;		/* [list.n] paths of these videos */
 	struct output output;
@@ -85,7 +89,7 @@ vt_eval_score_packed(struct eval_session *s)
 
 	vt_eval_describe(s);
 	detail("%s: %" PRIu64 " samples of %d classes; clips %d, crops %d, "
-	    "frames %d, crop size %d", text_quote(o->data),
+	    "frames %d, crop size %d", text_quote(p->path),
 	    (uint64_t)dataset_samples(p->data), (int)s->model.class.n,
 	    p->views.clips, p->views.crops, p->views.t, p->views.side);
 	watch_phase(s->comm->watch, "scoring", 0);
@@ -158,6 +162,8 @@ vt_eval_run(struct eval_session *s)
 	 * have it. */
 	comm_hold(s->comm);
 	status = identity_check_start(s->comm);
+	if (status == 0 && s->packed.run != NULL)
+		note("the data that validate: %s", text_quote(s->packed.path));
 	if (status == 0 && packed)
 		status = packed_prepare(&s->packed, &(struct packed_start){
 			s->network, o->device, s->threads,
@@ -208,6 +214,14 @@ vt_eval_choose_input(struct eval_session *s, int n, char **operand)
 
 	if (o->zero && o->lists.n == 0)
 		options_wrong("-0 is for -T, which is missing");
+	if (!videos && o->data == NULL && file_is_dir(s->network)) {
+		if ((s->data = run_data_find(s->network)) == NULL)
+			exit(EXIT_USAGE);
+		s->packed = (struct packed){ .path = s->data,
+			.run = s->network, .model = &s->model,
+			.files = o->files };
+		return;
+	}
 	if (!videos && o->data == NULL)
 		options_wrong("no input (wanted videos, -T, --data=DIR, "
 		    "--rescore=FILE or --curve=FILE)");
@@ -293,6 +307,7 @@ main(int argc, char **argv)
 	model_close(&s.model);
 	output_drop(&s.output);
 	free(s.video);
+	free(s.data);
 	list_free(&s.list);
 	free(o->lists.item);
 	comm_close(s.comm);

@@ -295,6 +295,8 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	};
 	int status;
 
+	if (split_how.group != NULL && annotations.n == 0)
+		options_wrong("--group is for --annotations, which is missing");
 	if (n == 0 && lists.n == 0 && annotations.n == 0)
 		options_wrong("no video named (wanted FILE, -T or "
 		    "--annotations)");

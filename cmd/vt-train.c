@@ -41,7 +41,7 @@ static char *
 vt_train_kept_settings(struct train_options *o)
 {
 	struct settings *s = &o->set;
-	const char **const path[] = { &s->data, &s->val, &s->output,
+	const char **const path[] = { &s->data, &s->validation, &s->output,
 		&o->trace_samples, &s->schedule, &s->model, &s->resume,
 		&s->init, &s->flip_swap, &s->sums.table, &s->class_weight,
 		&s->videos.root, &s->videos.cache };
@@ -53,6 +53,7 @@ vt_train_kept_settings(struct train_options *o)
 
 		if (p == NULL || (path[i] == &s->model &&
 		    strchr(p, '/') == NULL && !text_ends(p, ".net")) ||
+		    (path[i] == &s->validation && s->val == NULL) ||
 		    (path[i] == &s->flip_swap && strchr(p, '/') == NULL &&
 		    !text_ends(p, ".tsv")) ||
 		    (path[i] == &s->class_weight &&
@@ -85,7 +86,7 @@ vt_train_video_option(const struct train_options *o)
 	static const struct settings unset = SETTINGS;
 	const struct video_settings *v = &o->set.videos;
 	const struct { const char *name; int set; } option[] = {
-		{ "root", v->root != NULL }, { "fps", o->set.fps != NULL },
+		{ "root", v->root != NULL }, { "group", v->group != NULL }, { "fps", o->set.fps != NULL },
 		{ "short-side", v->short_side != unset.videos.short_side },
 		{ "on-error", v->skip }, { "cache", v->cache != NULL },
 	};
@@ -312,7 +313,7 @@ vt_train_print_plan(const struct train_options *o, const struct session *s,
 	}
 	if (o->set.output != NULL)
 		snapshot_check_space(&s->t.optim.slots, o->set.output,
-		    (int)o->set.keep, o->set.val != NULL &&
+		    (int)o->set.keep, s->t.val != NULL &&
 		    s->t.best != BEST_NONE, stdout);
 	return 0;
 }

@@ -213,11 +213,13 @@ eval_options_mode(int operands, char *const *operand)
 		return 5;
 	if (operands > 0 || o.lists.n > 0)
 		return 0;
-	return o.data == NULL ? -1 : eval_options_is_dataset();
+	if (o.data == NULL)
+		return o.checkpoints.n > 0 ? 1 : -1;
+	return eval_options_is_dataset();
 }
 
 static const struct command command = {
-	.usage = "[OPTION]... -k RUN VIDEO...|-T FILE|--data=DIR|--curve=FILE\n"
+	.usage = "[OPTION]... -k RUN [VIDEO...|-T FILE|--data=DIR|--curve=FILE]\n"
 	    "       vt-eval [OPTION]... --rescore=FILE [FILE]...",
 	.summary = "Predict the classes of videos, or score a packed dataset.",
 	.example = "vt-eval --checkpoint=run clip.mp4",

@@ -18,10 +18,9 @@ split_resolve(const struct split_options *o, const char *subset,
 	int known = subset == NULL;
 
 	if (o->split == NULL) {
-		if (o->group != NULL || o->stratify || o->seed != 0)
+		if (o->stratify || o->seed != 0)
 			options_wrong("--%s is for --split, which is missing",
-			    o->group != NULL ? "group" : o->stratify ?
-			    "stratify" : "split-seed");
+			    o->stratify ? "stratify" : "split-seed");
 		return;
 	}
 	if (list_split_parse(o->split, to) != 0)
@@ -44,13 +43,13 @@ int
 split_list(const struct split_options *o, const struct list_split *s,
     const char *subset, struct list *l)
 {
-	if (o->split == NULL)
-		return 0;
 	for (size_t i = 0; i < l->n; i++)
 		if (o->group != NULL && l->row[i].group == NULL)
 			return fail("%s%s: no %s (wanted only videos of "
 			    "--annotations, for --group)", list_at(&l->row[i]),
 			    Q(l->row[i].path), Q(o->group));
+	if (o->split == NULL)
+		return 0;
 	list_split(l, s);
 	return subset != NULL ? list_keep(l, subset) : 0;
 }

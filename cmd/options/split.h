@@ -17,8 +17,8 @@ struct split_options {
 	    "divide the videos: train:val:test or train:test", NULL, 0, 0, \
 	    OPTION_COMMON }, \
 	{ 0, "group", OPTION_TEXT, &(o)->group, "COLUMN", \
-	    "keep rows with one value of COLUMN in one subset", NULL, 0, 0, \
-	    0 }, \
+	    "let rows with one value of COLUMN be one recording", NULL, 0, \
+	    0, 0 }, \
 	{ 0, "stratify", OPTION_FLAG, &(o)->stratify, NULL, \
 	    "give each class the proportions of --split", NULL, 0, 0, 0 }, \
 	{ 0, "split-seed", OPTION_INT, &(o)->seed, "N", \
@@ -38,7 +38,8 @@ void split_resolve(const struct split_options *o, const char *subset,
 /*
  * split_list(o, s, subset, l):
  * Divide the list ${l} as ${s} says and keep the rows of ${subset}, or all if
- * it is NULL.  Without --split do nothing.  Return 0, or -1 after a message.
+ * it is NULL.  Without --split, only check that the rows have groups if they
+ * must.  Return 0, or -1 after a message.
  */
 int split_list(const struct split_options *o, const struct list_split *s,
     const char *subset, struct list *l);

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "clip/augment.h"
 #include "eval/packed.h"
+#include "eval/run_data.h"
 #include "media/image.h"
 #include "train/loop/choices.h"
 #include "train/loop/feeder.h"
@@ -24,7 +25,9 @@ packed_open(struct packed *p)
 	const struct graph *g = p->model->graph;
 	int bad;
 
-	if ((p->data = dataset_open(p->path, &bad)) == NULL)
+	p->data = p->run != NULL ? run_data_open(p->path, p->run, &bad) :
+	    dataset_open(p->path, &bad);
+	if (p->data == NULL)
 		return exit_of(bad);
 	if (dataset_samples(p->data) == 0) {
 		fail("%s: no samples in it", Q(p->path));

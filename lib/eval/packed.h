@@ -9,6 +9,9 @@
 
 struct packed {
 	const char *path;
+	const char *run;		/* ${path} is the data that it validates
+					 * on (eval/run_data.h); NULL: all of
+					 * it */
 	struct model *model;
 	struct results_files files;
 	struct view_options views;

@@ -33,8 +33,8 @@ struct list_label {
 
 /* A row of a list, and the sample that it becomes. */
 struct list_row {
-	struct sample sample;	/* label or labels set by list_number; key and
-				 * source by list_keys */
+	struct sample sample;	/* label or labels set by list_number; key,
+				 * source and group by list_keys */
 	char *unit;		/* key of the whole video, set by list_keys */
 	char *path;		/* the video, or its folder of frames */
 	char *name;		/* of the video in its dataset, such as an id;
@@ -172,8 +172,8 @@ int list_number(struct list *l, struct class_list *classes, const char *file);
 /*
  * list_keys(l, root, skip):
  * Set the source of each row's sample, the path of its video relative to
- * ${root}, the key derived from it, and the unit.  If ${root} is NULL, use the
- * current directory; a video outside it gets its file name only.
+ * ${root}, the key derived from it, the group and the unit.  If ${root} is
+ * NULL, use the current directory; a video outside it gets its file name only.
  *
  * Rows that differ in their labels alone get keys that end with the label, and
  * a warning.  Rows that differ in nothing are an error, or removed with a

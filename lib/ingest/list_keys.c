@@ -80,6 +80,7 @@ list_keys_make(struct list_row *r, const char *root)
 	r->sample.source = list_keys_source_of(r->path, root);
 	if (r->sample.source == NULL)
 		return -1;
+	r->sample.group = r->group;
 	n = list_keys_stem(r);
 	if ((r->unit = list_keys_of(r, n, "")) == NULL)
 		return -1;

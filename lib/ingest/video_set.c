@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "ingest/extract_settings.h"
+#include "ingest/list_split.h"
 #include "ingest/video_set_run.h"
 #include "shard/class_infer.h"
 #include "shard/manifest.h"
@@ -69,24 +70,55 @@ video_set_is(const char *path)
 	return is;
 }
 
+/* Return 1 if ${l} has a row of ${subset}, 0 otherwise. */
+static int
+video_set_has(const struct list *l, const char *subset)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->row[i].split != NULL &&
+		    strcmp(l->row[i].split, subset) == 0)
+			return 1;
+	return 0;
+}
+
+/* Read the list, and keep the rows of the subset that is wanted.  Return 0, or
+ * -1 after a message. */
+static int
+video_set_read_list(struct video_set *v)
+{
+	const struct list_how how = { .root = v->o.root, .group = v->o.group };
+	int divided;
+
+	if (list_read(&v->list, v->o.path, &how) != 0 ||
+	    list_one_column(&v->list) != 0)
+		return -1;
+	divided = video_set_has(&v->list, "train");
+	v->validates = divided && video_set_has(&v->list, "val");
+	return divided && v->o.subset != NULL ? list_keep(&v->list,
+	    v->o.subset) : 0;
+}
+
 /* Read the rows into ${v}, and set ${*root} to the base of their keys.  Return
  * 0, or an exit status after a message. */
 static int
 video_set_read(struct video_set *v, const char **root)
 {
-	const struct list_how how = { .root = v->o.root };
 	const char *path = v->o.path;
 	int folder = file_is_dir(path), bad;
 
 	*root = folder ? path : v->o.root;
+	if (folder && v->o.group != NULL) {
+		fail("--group=%s: %s is a folder (wanted a list with that "
+		    "column)", Q(v->o.group), Q(path));
+		return EXIT_USAGE;
+	}
 	if (folder) {
 		struct litter l = { 0 };
 
 		bad = video_set_add_folder(&v->list, path, 1, &l);
 		file_note_litter(path, &l);
 	} else {
-		bad = list_read(&v->list, path, &how) != 0 ||
-		    list_one_column(&v->list) != 0;
+		bad = video_set_read_list(v);
 	}
 	if (!bad && v->list.n == 0)
 		bad = fail("%s: no video (wanted %s)", Q(path), folder ?
@@ -197,6 +229,12 @@ const struct class_list *
 video_set_classes(const struct video_set *v)
 {
 	return &v->names;
+}
+
+int
+video_set_validates(const struct video_set *v)
+{
+	return v->validates;
 }
 
 char *

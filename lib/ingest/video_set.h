@@ -24,6 +24,11 @@
 
 struct video_set_options {
 	const char *path;		/* a list, or a folder of classes */
+	const char *subset;		/* keep these rows of a list that has
+					 * rows of subset train; NULL: keep
+					 * all */
+	const char *group;		/* column of the list that names groups;
+					 * NULL: none */
 	const char *root;		/* base of relative paths in a list;
 					 * NULL: the current directory */
 	struct fraction fps;		/* stored rate; 0/0: every frame */
@@ -64,6 +69,10 @@ void video_set_free(struct video_set *v);
  */
 const struct list *video_set_list(const struct video_set *v);
 const struct class_list *video_set_classes(const struct video_set *v);
+
+/* video_set_validates(v): Return 1 if the list has rows of the subsets train
+ * and val. */
+int video_set_validates(const struct video_set *v);
 
 /* video_set_name(v): Return the hash of settings, classes and rows as text, the
  * name of the set in a cache.  The caller frees it. */

@@ -24,6 +24,8 @@ struct video_set {
 	struct extract_options how;
 	struct spool_budget budget;
 	char *settings;			/* of extraction and classes */
+	int validates;			/* 1: the list has rows of train and
+					 * val */
 	struct video_fact *fact;	/* [list.n] */
 };
 

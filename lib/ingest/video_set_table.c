@@ -118,6 +118,9 @@ video_set_label(const struct list_row *row)
 	if (p->unit != LIST_ALWAYS || p->frames > 0)
 		buffer_printf(&b, " part %.17g-%.17g%c of %" PRId64, p->begin,
 		    p->end, unit[p->unit], p->frames);
+	if (s->group != NULL)
+		buffer_printf(&b, " group %016" PRIx64, hash64(s->group,
+		    strlen(s->group)));
 	return b.data;
 }
 

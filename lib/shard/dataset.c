@@ -180,6 +180,7 @@ dataset_open(const char *dir, int *bad)
 	if (bad != NULL)
 		*bad = result;
 	if (result == 0) {
+		d->id = d->m->id;
 		dataset_measure(d);
 		return d;
 	}
@@ -200,7 +201,7 @@ dataset_of(const struct dataset_content *c)
 	d->m->options = xprintf("{\"extract\":%s}", c->extract);
 	d->m->streams = *c->streams;
 	d->m->samples = c->samples;
-	d->m->id = d->m->settings = c->id;
+	d->id = d->m->settings = c->id;
 	for (size_t k = 0; k < c->classes->n; k++)
 		class_add(&d->m->classes, c->classes->name[k]);
 	dataset_hash_classes(d);
@@ -208,11 +209,48 @@ dataset_of(const struct dataset_content *c)
 	return d;
 }
 
+struct dataset *
+dataset_part(struct dataset *d, const uint32_t *number, uint32_t n)
+{
+	struct dataset *part = xmalloc(sizeof(*part));
+	struct buffer b = { 0 };
+	char id[33];
+
+	assert(d->of == NULL);
+	*part = *d;
+	part->of = d;
+	part->users = part->freed = 0;
+	part->samples = n;
+	part->number = xcalloc(n, sizeof(*number));
+	buffer_text(&b, hash128_text(d->id, id));
+	for (uint32_t k = 0; k < n; k++) {
+		part->number[k] = number[k];
+		buffer_printf(&b, " %u", number[k]);
+	}
+	part->id = hash128(b.data, b.n);
+	buffer_free(&b);
+	part->has_sets = part->max_frames = part->max_w = part->max_h = 0;
+	dataset_measure(part);
+	d->users++;
+	return part;
+}
+
 void
 dataset_free(struct dataset *d)
 {
 	if (d == NULL)
 		return;
+	if (d->of != NULL) {
+		if (--d->of->users == 0 && d->of->freed)
+			dataset_free(d->of);
+		free(d->number);
+		free(d);
+		return;
+	}
+	if (d->users > 0) {
+		d->freed = 1;
+		return;
+	}
 	if (d->content.free != NULL)
 		d->content.free(d->content.of);
 	free(d->first);
@@ -236,7 +274,7 @@ dataset_path(const struct dataset *d)
 uint32_t
 dataset_samples(const struct dataset *d)
 {
-	return (uint32_t)d->m->samples;
+	return d->of != NULL ? d->samples : (uint32_t)d->m->samples;
 }
 
 int
@@ -261,7 +299,7 @@ dataset_class(const struct dataset *d, int label)
 struct hash128
 dataset_id(const struct dataset *d)
 {
-	return d->m->id;
+	return d->id;
 }
 
 struct hash128
@@ -320,6 +358,13 @@ dataset_ext(const struct dataset *d, int stream)
 	return d->m->streams.kind[stream].ext;
 }
 
+uint32_t
+dataset_number(const struct dataset *d, uint32_t i)
+{
+	assert(i < dataset_samples(d));
+	return d->of != NULL ? d->number[i] : i;
+}
+
 /* Binary search: a set may have thousands of shards, and each clip calls
  * this. */
 size_t
@@ -348,6 +393,7 @@ dataset_sample(const struct dataset *d, uint32_t i)
 	struct sample m;
 	size_t k;
 
+	i = dataset_number(d, i);
 	if (d->content.sample != NULL)
 		return d->content.sample[i];
 	k = dataset_shard_of(d, i);

@@ -63,6 +63,16 @@ struct dataset_content {
  */
 struct dataset *dataset_of(const struct dataset_content *c);
 
+/*
+ * dataset_part(d, number, n):
+ * Return the dataset of the samples number[n] of ${d}, in this order.  Its
+ * identity is the hash of that of ${d} and the numbers, and its classes and
+ * streams are those of ${d}.  ${d} is not a part itself.  It
+ * stays open until the last of its parts is freed.
+ */
+struct dataset *dataset_part(struct dataset *d, const uint32_t *number,
+    uint32_t n);
+
 /* dataset_free(d): Close and free ${d}.  NULL does nothing. */
 void dataset_free(struct dataset *d);
 
@@ -84,6 +94,7 @@ const struct class_list *dataset_class_list(const struct dataset *d);
 /*
  * dataset_id(d):
  * Return the hash of the content.  Sets with equal content have equal hashes.
+ * (Of a part: dataset_part.)
  * dataset_settings_id(d):
  * Return the hash of the settings that the set was made with.
  */

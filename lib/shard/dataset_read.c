@@ -148,7 +148,8 @@ int
 dataset_frames_read(const struct dataset *d, uint32_t i, int stream,
     const struct frame_read *r, struct error *why)
 {
-	size_t k = dataset_shard_of(d, i), total = 0, *at = r->at;
+	size_t k = dataset_shard_of(d, i = dataset_number(d, i)), total = 0;
+	size_t *at = r->at;
 	struct buffer *to = r->bytes;
 	int n = r->n;
 	const struct shard *s = files_take(d->files, k, why);
@@ -201,7 +202,7 @@ out:
 int
 dataset_json_read(const struct dataset *d, uint32_t i, struct buffer *to)
 {
-	size_t k = dataset_shard_of(d, i);
+	size_t k = dataset_shard_of(d, i = dataset_number(d, i));
 	const struct shard *s = files_take(d->files, k, NULL);
 	struct shard_entry e;
 	int result;

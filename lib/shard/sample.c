@@ -155,13 +155,14 @@ sample_flow_write(struct json_writer *w, const struct sample_flow *f)
 }
 
 /* Write the members in the order of their keys, as canonical JSON requires.
- * "t" and "labels" exist only with their flags, "flow" only with flow, and
- * "levels" only if there are several. */
+ * "t" and "labels" exist only with their flags, "flow" only with flow, "group"
+ * only with one, and "levels" only if there are several. */
 void
 sample_write(const struct sample *s, struct buffer *b)
 {
 	struct json_writer w = { 0 };
 	char *source = sample_path_to_text(s->source), hash[17];
+	char *group = s->group != NULL ? sample_path_to_text(s->group) : NULL;
 
 	json_open(&w, NULL, '{');
 	json_put_int(&w, "flags", s->flags);
@@ -169,6 +170,8 @@ sample_write(const struct sample *s, struct buffer *b)
 		sample_flow_write(&w, &s->flow);
 	json_put_pair(&w, "fps", s->fps.num, s->fps.den);
 	json_put_int(&w, "frames", s->frames);
+	if (group != NULL)
+		json_put_text(&w, "group", group);
 	json_put_int(&w, "height", s->height);
 	json_put_text(&w, "key", s->key);
 	json_put_int(&w, "label", s->label);
@@ -201,6 +204,7 @@ sample_write(const struct sample *s, struct buffer *b)
 	json_close(&w);
 	buffer_add(b, w.out.data, w.out.n);
 	buffer_free(&w.out);
+	free(group);
 	free(source);
 }
 
@@ -357,6 +361,7 @@ sample_get_all(const struct sample_reader *r)
 {
 	const struct json *t = json_get(r->o, "t");
 	const char *phash = json_to_text(json_get(r->o, "phash"));
+	const char *group = json_to_text(json_get(r->o, "group"));
 	const char *key, *source, *status, *hash;
 	struct stream_list *streams = xcalloc(1, sizeof(*streams));
 	struct sample *s = r->s;
@@ -407,6 +412,7 @@ sample_get_all(const struct sample_reader *r)
 	s->key = xstrdup(key);
 	s->status = xstrdup(status);
 	s->source = sample_path_from_text(source);
+	s->group = group != NULL ? sample_path_from_text(group) : NULL;
 	s->source_bytes = (uint64_t)bytes;
 	return 0;
 }
@@ -450,6 +456,7 @@ sample_free(struct sample *s)
 	 * creators. */
 	free((void *)s->key);
 	free((void *)s->source);
+	free((void *)s->group);
 	free((void *)s->status);
 	free((void *)s->streams);
 	free((void *)s->labels);

@@ -59,6 +59,8 @@ struct sample {
 	const char *key;
 	const char *source;	/* path of the video, relative to some root;
 				 * NULL from an index */
+	const char *group;	/* of videos that belong together; NULL: none,
+				 * or from an index */
 	const char *status;	/* "ok", or the defect that was allowed; NULL
 				 * from an index */
 	const struct stream_list *streams;

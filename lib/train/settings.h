@@ -41,6 +41,7 @@ enum average_state { STATE_AVERAGE, STATE_RESET, STATE_KEEP };
 /* Options for videos, which are packed (train/loop/videos.h). */
 struct video_settings {
 	const char *root;		/* NULL: the current directory */
+	const char *group;		/* column of a list; NULL: none */
 	struct fraction fps;		/* 0/0: every frame */
 	int64_t short_side;
 	int skip;			/* --on-error=skip */
@@ -96,7 +97,10 @@ struct settings {
 					 * (train/optim/running.h) */
 	struct learner_settings learners;
 	/* validation */
-	const char *val;
+	const char *validation;		/* as it was typed */
+	const char *val;		/* the set of --val; NULL: none */
+	double holdout;			/* --val=P%: that part of the data; 0:
+					 * nothing */
 	double val_every;		/* epochs; 0: at the end only */
 	int64_t val_frames, val_crop;	/* 0: as in the last stage */
 	const char *precise_bn;		/* as it was typed */

@@ -128,7 +128,7 @@ wrong '--split: 1:1:1:1' --split=1:1:1:1 --print-list a.mp4
 wrong '--subset: dev \(wanted train, val or test, of --split=8:1:1\)' --split=8:1:1 --subset=dev a.mp4
 wrong '--subset: val \(wanted train or test, of --split=8:1\)' --split=8:1 --subset=val a.mp4
 wrong '--split without --subset \(wanted --subset=train, val or test, or --print-list\)' --split=8:1:1 a.mp4
-wrong '--group is for --split, which is missing' --group=take a.mp4
+wrong '--group is for --annotations, which is missing' --group=take a.mp4
 wrong '--stratify is for --split' --stratify a.mp4
 wrong '--split-seed is for --split' --split-seed=1 a.mp4
 wrong '--print-list with -o' --print-list -o "$T/x" a.mp4

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/share.h"
 #include "base/text.h"
+#include "data/holdout.h"
 #include "sched/summary.h"
 #include "shard/manifest.h"
 #include "shard/stream.h"
@@ -218,11 +219,56 @@ inputs_check_train(const struct session *s)
 	    text_quote(s->t.o.data), dataset_classes(s->t.train));
 }
 
+/* Check the set of --val.  Rank 0 compares its recordings with those of
+ * training. */
 static int
 inputs_check_val(const struct session *s)
 {
-	return s->t.val != NULL && (inputs_check_labels(s->t.val, s->t.o.val,
-	    0) != 0 || inputs_compare_classes(s) != 0) ? -1 : 0;
+	if (s->t.val == NULL)
+		return 0;
+	if (inputs_check_labels(s->t.val, s->t.o.val, 0) != 0 ||
+	    inputs_compare_classes(s) != 0)
+		return -1;
+	if (s->comm->rank == 0 && !s->use.opens_again)
+		holdout_compare(s->t.train, s->t.val);
+	return 0;
+}
+
+/*
+ * Divide the data into the samples that train and those that validate, as rank
+ * 0 decides.  A replay does not validate.  Return an exit status that is the
+ * same on all ranks.
+ */
+static int
+inputs_hold_out(struct session *s)
+{
+	struct dataset *all = s->t.train;
+	uint32_t n = dataset_samples(all), parts[2] = { 0 };
+	uint32_t *number = xcalloc(2 * (size_t)n, sizeof(*number));
+	char *held = xcalloc(n, 1);
+	struct buffer table = { 0 };
+	int status = 0;
+
+	if (s->comm->rank == 0)
+		status = exit_of(holdout_draw(all, s->t.o.holdout,
+		    !s->use.opens_again, held, &table));
+	status = comm_agree(s->comm, status);
+	if (status == 0 && comm_broadcast(s->comm, held, n, 0) != 0)
+		status = EXIT_RANKS;
+	for (uint32_t i = 0; i < n && status == 0; i++)
+		number[held[i] * n + parts[(int)held[i]]++] = i;
+	if (status == 0) {
+		s->text.split = table.data;
+		s->t.train = dataset_part(all, number, parts[0]);
+		if (s->use.replay == NULL)
+			s->t.val = dataset_part(all, number + n, parts[1]);
+		dataset_free(all);
+	} else {
+		buffer_free(&table);
+	}
+	free(held);
+	free(number);
+	return status;
 }
 
 static int
@@ -231,8 +277,11 @@ inputs_open_data(struct session *s)
 	int status;
 
 	if ((status = inputs_open_set(s, s->t.o.data, 0)) != 0 ||
-	    (status = inputs_agree(s, inputs_check_train(s))) != 0 ||
-	    (status = inputs_open_val(s)) != 0)
+	    (status = inputs_agree(s, inputs_check_train(s))) != 0)
+		return status;
+	if (s->t.o.holdout > 0)
+		return inputs_hold_out(s);
+	if ((status = inputs_open_val(s)) != 0)
 		return status;
 	return inputs_agree(s, inputs_check_val(s));
 }
@@ -276,9 +325,9 @@ inputs_warn_crops(const struct session *s)
 	/* The frames of a plan are not those of the videos. */
 	if (s->use.plan[0] == NULL)
 		inputs_warn_crop(s->t.train, s->t.o.data, crop);
-	if (s->t.val != NULL && s->use.plan[1] == NULL)
-		inputs_warn_crop(s->t.val, s->t.o.val, s->t.o.val_crop > 0 ?
-		    (int)s->t.o.val_crop : last);
+	if (s->t.val != NULL && s->use.plan[s->t.o.val != NULL] == NULL)
+		inputs_warn_crop(s->t.val, dataset_path(s->t.val),
+		    s->t.o.val_crop > 0 ? (int)s->t.o.val_crop : last);
 }
 
 /*

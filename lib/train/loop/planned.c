@@ -88,15 +88,16 @@ planned_videos(const char *text, const char *path)
 
 	while ((line = strsep(&next, "\n")) != NULL && next != NULL) {
 		struct sample s = { 0 };
-		char *key;
 
 		if (rows && *line == '\0') {
 			rows = 0;
 		} else if (!rows) {
 			class_add(&classes, line);
 		} else {
-			s.label = (int)strtol(line, &key, 10);
-			s.key = key + 1;
+			s.label = (int)strtol(strsep(&line, "\t"), NULL, 10);
+			s.key = strsep(&line, "\t");
+			s.source = strsep(&line, "\t");
+			s.group = *line != '\0' ? line : NULL;
 			c->sample = array_reserve(c->sample, n, &cap,
 			    sizeof(*c->sample));
 			c->sample[n++] = s;

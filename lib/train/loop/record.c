@@ -100,6 +100,7 @@ record_write(struct session *s, const char *settings, char *const *argument)
 		{ "config", settings }, { "schedule.tsv", s->text.schedule },
 		{ "network.net", s->text.network },
 		{ "classes.txt", s->text.classes }, { CHOICES_FILE, choices },
+		{ SPLIT_FILE, s->text.split },
 	};
 	uint64_t step = s->t.state.step;
 	int bad = 0;

@@ -306,6 +306,7 @@ session_close(struct session *s)
 	free(s->text.recipe);
 	free(s->text.extract);
 	free(s->text.init);
+	free(s->text.split);
 	buffer_free(&s->text.resumed);
 	free(s->text.choices);
 	buffer_free(&s->begun.init_table);

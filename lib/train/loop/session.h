@@ -48,7 +48,7 @@ struct session_texts {
 	char history[33], dataset[33], settings_id[33], val_id[33];
 	char class_hash[17], flips[33], class_weights[33];
 	char *recipe, *extract;
-	char *init, *choices;		/* NULL: none */
+	char *init, *choices, *split;	/* NULL: none */
 	struct buffer resumed;		/* texts of t.state that rank 0 sent */
 };
 

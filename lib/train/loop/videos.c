@@ -53,8 +53,9 @@ videos_plan(const struct video_set *v)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct sample *s = &l->row[i].sample;
 
-		buffer_printf(&b, "%d %s\n", s->labels != NULL ? -2 : s->label,
-		    s->key);
+		buffer_printf(&b, "%d\t%s\t%s\t%s\n", s->labels != NULL ?
+		    -2 : s->label, s->key, l->row[i].unit, s->group != NULL ?
+		    s->group : "");
 	}
 	buffer_text(&b, "\n");
 	class_text(video_set_classes(v), &b);
@@ -119,7 +120,9 @@ static int
 videos_list(struct videos *p, int which, const char *path)
 {
 	struct videos_set *s = &p->of[which];
-	struct video_set_options o = { .path = path,
+	struct video_set_options o = { .path = path, .subset = which == 0 ?
+		"train" : path == p->o->data ? "val" : NULL,
+		.group = p->o->videos.group,
 		.root = p->o->videos.root, .fps = p->o->videos.fps,
 		.short_side = (int)p->o->videos.short_side,
 		.skip = p->o->videos.skip, .shard_size = VIDEOS_SHARD };
@@ -132,6 +135,14 @@ videos_list(struct videos *p, int which, const char *path)
 	manifest_free(m);
 	if (status != 0)
 		return status;
+	if (which == 0 && video_set_validates(s->videos)) {
+		if (p->o->validation != NULL) {
+			fail("%s: has rows of the subset val (wanted no --val)",
+			    Q(path));
+			return EXIT_USAGE;
+		}
+		p->divided = 1;
+	}
 	if (p->o->videos.cache != NULL) {
 		char *name = video_set_name(s->videos);
 
@@ -173,10 +184,12 @@ static int
 videos_share(struct videos *p, struct videos_set *s)
 {
 	struct comm *c = p->comm;
-	struct { int made, due; } has = { s->path != NULL, s->plan != NULL };
+	struct { int made, due, divided; } has = { s->path != NULL,
+		s->plan != NULL, p->divided };
 
 	if (comm_broadcast(c, &has, sizeof(has), 0) != 0)
 		return -1;
+	p->divided = has.divided;
 	if (has.made && (s->path = inputs_share(c, s->path)) == NULL)
 		return -1;
 	return has.due && (s->plan = inputs_share(c, s->plan)) == NULL ? -1 : 0;
@@ -195,26 +208,28 @@ videos_check_options(const struct videos *p)
 }
 
 int
-videos_open(struct videos *p, struct comm *c, const struct settings *o,
+videos_open(struct videos *p, struct comm *c, struct settings *o,
     const char *run, int replays)
 {
-	const char *const path[2] = { o->data, o->val };
-
 	*p = (struct videos){ .comm = c, .o = o, .run = run };
 	for (int which = 0; which < 2; which++) {
+		const char *path = which == 0 ? o->data : o->val;
 		int status = 0;
 
 		/* If a rank has no --val, identity_check names the difference
 		 * later. */
-		if (!inputs_all_have(c, path[which]))
+		if (!inputs_all_have(c, path))
 			continue;
 		if (c->rank == 0)
-			status = videos_open_first(p, which, path[which],
-			    replays);
+			status = videos_open_first(p, which, path, replays);
 		if ((status = comm_agree(c, status)) != 0)
 			return status;
 		if (videos_share(p, &p->of[which]) != 0)
 			return EXIT_RANKS;
+		if (p->divided && !replays) {
+			o->val = o->data;
+			o->validates = 1;
+		}
 	}
 	return comm_agree(c, videos_check_options(p) != 0 ? EXIT_USAGE : 0);
 }

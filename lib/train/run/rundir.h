@@ -15,6 +15,7 @@
  *	choices.tsv		algorithms of the back end, if it has choices
  *				(train/loop/choices.h)
  *	init.tsv		matched weights, with --init
+ *	split.tsv		samples that train and validate, with --val=P%
  *	data, val		sets packed of videos (train/loop/videos.h)
  *
  * Functions that return int return 0, or -1 after a message, unless they say
@@ -32,8 +33,9 @@
 #define RUNDIR_LOCK ".vt-train.lock"
 #define RUNDIR_NAMES RUNDIR_LOCK "|ckpt-*|latest|best.safetensors|" \
 	"final.safetensors|log.jsonl|events.out.*|config|schedule.tsv|" \
-	"network.net|classes.txt|" CHOICES_FILE "|init.tsv|nan-*"
+	"network.net|classes.txt|" CHOICES_FILE "|init.tsv|" SPLIT_FILE "|nan-*"
 #define CHOICES_FILE "choices.tsv"	/* in the run's directory */
+#define SPLIT_FILE "split.tsv"
 
 struct rundir {
 	const char *path;		/* must outlive the struct */
