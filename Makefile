@@ -154,7 +154,7 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.vbmi.c %
              $(patsubst %.cu,$(BUILD)/%.o,$(LIB_CU))
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 MAN        = $(wildcard man/*.[1-9])
-SHARE      = share/NEWS.md $(wildcard share/models/*.net share/schedules/*.tsv share/weights/*.tsv \
+SHARE      = share/NEWS.md $(wildcard share/models/*.net share/recipes/*.recipe share/schedules/*.tsv share/weights/*.tsv \
              share/flips/*.tsv share/clusters/*.tsv share/examples/* share/python/*.py)
 # Programs find these files in ../share/vt, relative to their own directory.  They can
 # therefore be moved, and another PREFIX does not rebuild them.  Only for another

@@ -175,13 +175,14 @@ static const struct option_row rows[] = {
 	OPTION_RANK_THREADS(&o.set.threads),
 	{ 0, "loader-threads", OPTION_TEXT, &o.set.loader_threads, "N",
 	    "load clips with N threads in a rank, or auto (%)",
-	    "auto|N", 0, 0, OPTION_COMMON | FREE_HOST },
+	    "auto|N", 0, 0, FREE_HOST },
 	OPTION_LOADER_MEMORY(&o.set.loader_memory),
 	{ 0, "trace-samples", OPTION_TEXT, &o.trace_samples, "FILE",
 	    "list every clip: step, key, frames, crop, effects",
 	    "#step\tclip\tkey\t", 0, 0, OPTION_OUTPUT | FREE_HOST },
 	OPTION_SUMS(o.set.sums),
 	OPTION_HEADING("Common"),
+	OPTION_RECIPE(&o.recipe),
 	OPTION_CONFIG(&o.config),
 	OPTION_PROGRESS(&o.progress),
 	OPTION_QUIET(&o.quiet),
@@ -201,6 +202,43 @@ static const struct option_removed removed[] = {
 	{ NULL, NULL }
 };
 
+/* Return the directory with the run that would be resumed, NULL if a new run
+ * would begin.  The caller frees it. */
+static char *
+train_options_resumed(void)
+{
+	uint64_t *steps = NULL;
+	char *dir = NULL;
+
+	if (strcmp(o.set.resume, "auto") != 0)
+		return strcmp(o.set.resume, "never") != 0 ?
+		    path_dir(o.set.resume) : NULL;
+	if (o.set.output != NULL && rundir_checkpoints(o.set.output, "",
+	    &steps) > 0)
+		dir = xstrdup(o.set.output);
+	free(steps);
+	return dir;
+}
+
+/* Return the recipe.  At a resume, that of the run holds, with its network. */
+static const char *
+train_options_recipe(void)
+{
+	char *dir = train_options_resumed();
+	const char *named = o.recipe;
+
+	if (dir == NULL)
+		return named;
+	o.run_recipe = path_join(dir, RUNDIR_RECIPE);
+	free(dir);
+	if (file_size(o.run_recipe) >= 0)
+		return o.run_recipe;
+	/* The run is of version 0.2.0, which kept no recipe. */
+	if (!options_given("model"))
+		o.set.model = "tsm_r50";
+	return named;
+}
+
 static const struct command command = {
 	.usage = "[OPTION]... --data=DIR --schedule=FILE --output=DIR",
 	.summary = "Train a network on videos; under mpirun, on all ranks together.",
@@ -209,7 +247,8 @@ static const struct command command = {
 	.versions = common_versions,
 	.removed = removed,
 	.packed = ": vt-extract OPTION... VIDEO... | vt-pack -o SET, and vt-train "
-	    "--data=SET"
+	    "--data=SET",
+	.recipe = train_options_recipe
 };
 
 /*

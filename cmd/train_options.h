@@ -17,9 +17,11 @@
  * was not set. */
 struct train_options {
 	struct settings set;		/* of the run */
-	const char *config;
+	const char *config, *recipe;
 	const char *replay, *replay_steps, *trace_samples;
 	int dry_run, time, parity;
+	char *run_recipe;		/* path in the resumed run; NULL: a new
+					 * run */
 	/* instead of a run */
 	const char *status, *export, *names;
 	int uses_run;			/* one of these three is set */

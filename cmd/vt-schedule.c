@@ -28,7 +28,8 @@ static struct {
 	int summary, check, compare, precision, force, quiet, verbose;
 	int deterministic, time;
 	int64_t samples, classes, memory, threads;
-	const char *out, *plot, *at, *model, *data, *device, *config;
+	const char *out, *plot, *at, *model, *data, *device, *config,
+	    *recipe;
 } set = { .device = "cpu" };
 
 static const struct option_row rows[] = {
@@ -147,6 +148,7 @@ static const struct option_row rows[] = {
 	    PLOT_BEGINS, 0, 0, OPTION_COMMON | OPTION_OUTPUT },
 	{ 'f', "force", OPTION_FLAG, &set.force, NULL,
 	    "replace existing files", NULL, 0, 0, 0 },
+	OPTION_RECIPE(&set.recipe),
 	OPTION_CONFIG(&set.config),
 	OPTION_QUIET(&set.quiet),
 	OPTION_VERBOSE(&set.verbose),
@@ -162,30 +164,25 @@ static const struct command command = {
 	.operands = "FILE"
 };
 
-/* Warn about options without effect.  A configuration file may serve every
- * policy, so do not warn about one. */
 static void
 vt_schedule_warn_unused(void)
 {
-	if (set.config != NULL)
-		return;
 	rule_warn(&rule);
-	if (rule.bn != BN_PYSLOWFAST && options_given("ranks"))
+	if (rule.bn != BN_PYSLOWFAST && options_on_line("ranks"))
 		warning("--ranks has no effect without --bn=pyslowfast or "
 		    "--check");
 }
 
 /*
  * Refuse options that would shape a schedule, because the table ${path} is used
- * unchanged.  A configuration file may serve other commands, and --check compares
+ * unchanged.  Files of settings may serve other commands, and --check compares
  * the momentum with --momentum.
  */
 static void
 vt_schedule_refuse_rule(const char *path)
 {
 	for (int i = 0; rule_options[i] != NULL; i++)
-		if ((set.config != NULL ? options_on_line(rule_options[i]) :
-		    options_given(rule_options[i])) && !(set.check &&
+		if (options_on_line(rule_options[i]) && !(set.check &&
 		    strcmp(rule_options[i], "momentum") == 0))
 			options_wrong("--%s: the schedule is read from %s, not made",
 			    rule_options[i], text_quote(path));
@@ -195,7 +192,7 @@ static struct schedule *
 vt_schedule_read_operand(const char *path)
 {
 	vt_schedule_refuse_rule(path);
-	if (options_given("ranks") && !set.check)
+	if (options_on_line("ranks") && !set.check)
 		options_wrong("--ranks: the schedule is read from %s, not made "
 		    "(wanted --check with it)", text_quote(path));
 	return schedule_read(path);
@@ -331,7 +328,7 @@ vt_schedule_check(const char *path)
 	o.set.precision = set.precision;
 	o.set.threads = set.threads;
 	o.set.sums.deterministic = set.deterministic;
-	o.set.given.momentum = options_given("momentum") && set.config == NULL;
+	o.set.given.momentum = options_on_line("momentum");
 	status = check_schedule(&o, stdout);
 	return stdout_done() != 0 && status == 0 ? EXIT_FAILED : status;
 }

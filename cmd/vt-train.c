@@ -35,7 +35,7 @@
 /*
  * Return all settings as a configuration file for the run directory, which the
  * caller frees.  Relative paths in ${o} become absolute.  A schedule from
- * standard input becomes the copy in the run.
+ * standard input becomes the copy in the run, and so does a recipe.
  */
 static char *
 vt_train_kept_settings(struct train_options *o)
@@ -64,6 +64,8 @@ vt_train_kept_settings(struct train_options *o)
 		*path[i] = path[i] == &s->schedule && strcmp(p, "-") == 0 ?
 		    path_join(s->output, "schedule.tsv") : path_absolute(p);
 	}
+	if (o->recipe != NULL)
+		o->recipe = path_join(s->output, RUNDIR_RECIPE);
 	return options_config(0);
 }
 
@@ -299,7 +301,12 @@ static int
 vt_train_print_plan(const struct train_options *o, const struct session *s,
     struct estimate *e, const struct videos *videos)
 {
+	char *recipe = options_from_recipe();
+
 	trainer_print_plan(&s->t, stdout);
+	if (recipe != NULL)
+		printf("%-22s %s\n", "# recipe", recipe);
+	free(recipe);
 	inputs_print_classes(s, stdout);
 	if (videos_print(videos, stdout) != 0)
 		return -1;

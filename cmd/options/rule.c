@@ -175,7 +175,7 @@ rule_warn(const struct rule *r)
 		    "without --batch-scaling=momentum" } };
 
 	for (size_t i = 0; i < sizeof(vain) / sizeof(vain[0]); i++)
-		if (!vain[i].used && options_given(vain[i].name))
+		if (!vain[i].used && options_on_line(vain[i].name))
 			warning("--%s has no effect %s", vain[i].name,
 			    vain[i].why);
 }

@@ -46,7 +46,8 @@ extern const char *const rule_options[];
  */
 struct schedule *rule_schedule(struct rule *r);
 
-/* rule_warn(r): print a warning for each given option that has no effect. */
+/* rule_warn(r): print a warning for each option on the command line that has no
+ * effect.  A file of settings may serve every policy. */
 void rule_warn(const struct rule *r);
 
 #endif

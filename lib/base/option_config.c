@@ -1,10 +1,12 @@
-/* Settings as a file with lines "long-option = value". */
+/* Settings as a file with lines "long-option = value", and the recipes of
+ * several commands, with lines "command.long-option = value". */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/exit.h"
+#include "base/fail.h"
 #include "base/file.h"
 #include "base/option_table.h"
 #include "base/text.h"
@@ -32,10 +34,30 @@ option_config_unquote(char *s)
 	return s + 1;
 }
 
+/*
+ * Return the option in the name ${name} of a recipe, such as train.lr, NULL if
+ * it is an option of another command.  ${from} names the place of the line.
+ */
+static char *
+option_config_recipe_name(const char *from, char *name)
+{
+	static const char *const commands[] = { "schedule", "train", "eval" };
+	char *dot = strchr(name, '.');
+	size_t n = dot != NULL ? (size_t)(dot - name) : 0;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (n == strlen(commands[i]) &&
+		    strncmp(name, commands[i], n) == 0)
+			return strcmp(program_name() + strlen("vt-"),
+			    commands[i]) == 0 ? dot + 1 : NULL;
+	options_wrong("%s: %s (wanted schedule.NAME, train.NAME or eval.NAME, "
+	    "an option of that command)", from, text_quote(name));
+}
+
 /* Apply one line of a configuration file. */
 static void
 option_config_line(struct option_table *t, const char *path, int number,
-    char *line)
+    char *line, enum option_origin origin)
 {
 	char *equals = strchr(line, '='), *name = line, *value, *end, *from;
 	const char *removed;
@@ -45,8 +67,9 @@ option_config_line(struct option_table *t, const char *path, int number,
 	if (*name == '\0' || *name == '#')
 		return;
 	if (equals == NULL)
-		options_wrong("%s:%d: %s (wanted long-option = value)", path,
-		    number, text_quote(line));
+		options_wrong("%s:%d: %s (wanted %slong-option = value)", path,
+		    number, text_quote(line), origin == OPTION_OF_RECIPE ?
+		    "command." : "");
 	for (end = equals; end > name && isblank((unsigned char)end[-1]);)
 		end--;
 	*end = '\0';
@@ -69,6 +92,13 @@ option_config_line(struct option_table *t, const char *path, int number,
 			end--;
 		*end = '\0';
 	}
+	if (origin == OPTION_OF_RECIPE) {
+		from = xprintf("%s:%d", path, number);
+		name = option_config_recipe_name(from, name);
+		free(from);
+		if (name == NULL)
+			return;
+	}
 	if ((removed = option_removed(t, name)) != NULL) {
 		if (strcmp(value, removed) != 0)
 			options_wrong("%s:%d: %s = %s: this version does not "
@@ -81,26 +111,28 @@ option_config_line(struct option_table *t, const char *path, int number,
 		options_wrong("%s:%d: no option %s%s", path, number,
 		    text_quote(name), option_hint(t, name, ""));
 	from = xprintf("%s:%d: %s", path, number, name);
-	option_set(t, i, from, value, OPTION_FILE);
+	option_set(t, i, from, value, origin);
 	free(from);
 }
 
-/* Options point into the text, so it is never freed. */
-void
-option_read_config(struct option_table *t, const char *path)
+char *
+option_read_config(struct option_table *t, const char *path,
+    enum option_origin origin)
 {
 	struct buffer b = { 0 };
-	char *line, *next;
+	char *line, *next, *text;
 
 	if (file_read_text(path, &b) != 0)
 		exit(EXIT_USAGE);
-	next = b.data;
+	text = xstrdup(b.data);
+	next = b.data;		/* never freed: options point into it */
 	for (int number = 1; (line = strsep(&next, "\n")) != NULL; number++) {
 		if (text_chomp(line) != 0)
 			options_wrong("%s:%d: a carriage return within the "
 			    "line", path, number);
-		option_config_line(t, path, number, line);
+		option_config_line(t, path, number, line, origin);
 	}
+	return text;
 }
 
 /* Append a text, in quotes if it would not be read back the same otherwise. */
@@ -123,12 +155,12 @@ option_config_print_text(struct buffer *b, const char *s)
 	buffer_text(b, "\"");
 }
 
-/* Append one setting; a list takes one line per value. */
-static void
-option_config_print_setting(const struct option_table *t, struct buffer *b,
-    int i, int with_origin)
+/* A list takes one line per value. */
+void
+option_config_add(struct buffer *b, const struct option_table *t, int i,
+    int with_origin)
 {
-	static const char *const names[] = { "default", "file",
+	static const char *const names[] = { "default", "recipe", "file",
 		"command line" };
 	const struct option_row *r = t->row[i];
 	int text = r->kind == OPTION_TEXT || r->kind == OPTION_LIST;
@@ -157,6 +189,6 @@ option_config(const struct option_table *t, unsigned except, int with_origin)
 	buffer_add(&b, "", 0);
 	for (int i = 0; i < t->rows; i++)
 		if (option_is_setting(t, i) && !(t->row[i]->flags & except))
-			option_config_print_setting(t, &b, i, with_origin);
+			option_config_add(&b, t, i, with_origin);
 	return b.data;
 }

@@ -109,8 +109,24 @@ option_print_version(const struct option_table *t, int verbose)
 		t->command->versions(stdout);
 }
 
+/* Print "a|b|" for the files with ${suffix} in ${folder}. */
+static void
+option_print_installed(const char *folder, const char *suffix)
+{
+	size_t n;
+	char **path = share_list(folder, suffix, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *s = path_base(path[i]);
+
+		printf("%.*s|", (int)(strlen(s) - strlen(suffix)), s);
+		free(path[i]);
+	}
+	free(path);
+}
+
 /* Print the completion of the value: choices "a|b", FILE or DIR, the installed
- * networks and NET, or "-" for none. */
+ * networks and NET, the installed recipes and FILE, or "-" for none. */
 static void
 option_print_completed_by(const struct option_row *r)
 {
@@ -118,17 +134,11 @@ option_print_completed_by(const struct option_row *r)
 	    strcmp(r->arg, "DIR") == 0 || strcmp(r->arg, "NET") == 0) ?
 	    r->arg : "-";
 
-	if (strcmp(by, "NET") == 0) {
-		size_t n;
-		char **path = share_list("models", ".net", &n);
-
-		for (size_t i = 0; i < n; i++) {
-			const char *s = path_base(path[i]);
-
-			printf("%.*s|", (int)strlen(s) - 4, s);
-			free(path[i]);
-		}
-		free(path);
+	if (strcmp(by, "NET") == 0)
+		option_print_installed("models", ".net");
+	if (r->arg != NULL && strcmp(r->arg, "RECIPE") == 0) {
+		option_print_installed("recipes", ".recipe");
+		by = "FILE";
 	}
 	printf("%s", r->choices != NULL && !(r->flags & OPTION_OUTPUT) ?
 	    r->choices : by);

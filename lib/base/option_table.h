@@ -11,7 +11,8 @@
 #define OPTION_ROWS 160
 
 /* In ascending order of strength. */
-enum option_origin { OPTION_UNSET, OPTION_FILE, OPTION_COMMAND };
+enum option_origin { OPTION_UNSET, OPTION_OF_RECIPE, OPTION_FILE,
+	OPTION_COMMAND };
 
 struct option_table {
 	const struct command *command;
@@ -71,10 +72,10 @@ const char *option_removed(const struct option_table *t, const char *name);
 
 /*
  * option_set(t, i, from, value, origin):
- * Set row ${i} to ${value}, which must remain valid until the program ends.
- * ${from} names the place of the value in messages.  A list loses its values
- * when another origin sets it.  A wrong value is a usage error, which ends the
- * program.
+ * Set row ${i} to ${value}, which must remain valid until the program ends, if
+ * no stronger origin has set it.  ${from} names the place of the value in
+ * messages.  A list loses its values when another origin sets it.  A wrong
+ * value is a usage error, which ends the program.
  */
 void option_set(struct option_table *t, int i, const char *from,
     const char *value, enum option_origin origin);
@@ -114,11 +115,13 @@ const char *option_file_value(const struct option_row *r, size_t k);
 /* ---- configuration files (option_config.c) ---- */
 
 /*
- * option_read_config(t, path):
- * Apply the settings of a file.  Its text is never freed, because options point
- * into it.  An error ends the program with status 2.
+ * option_read_config(t, path, origin):
+ * Apply the settings of a file.  In one of OPTION_OF_RECIPE, apply the lines
+ * that begin with the name of the command.  Return the text of the file, which
+ * the caller frees.  An error ends the program with status 2.
  */
-void option_read_config(struct option_table *t, const char *path);
+char *option_read_config(struct option_table *t, const char *path,
+    enum option_origin origin);
 
 /*
  * option_config(t, except, with_origin):
@@ -126,6 +129,13 @@ void option_read_config(struct option_table *t, const char *path);
  * gives the origin of each.  The caller frees the text.
  */
 char *option_config(const struct option_table *t, unsigned except,
+    int with_origin);
+
+/*
+ * option_config_add(b, t, i, with_origin):
+ * Append the lines of row ${i} to ${b} in the same form.
+ */
+void option_config_add(struct buffer *b, const struct option_table *t, int i,
     int with_origin);
 
 /* ---- the command line (option_line.c) ---- */

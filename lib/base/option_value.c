@@ -93,13 +93,16 @@ option_value_bad(const struct option_row *r, const char *from,
 	    ", such as 30s, 10m or 2h" : "");
 }
 
-/* Parse ${value} into the variable of the row, by its kind.  On an error the
- * program ends. */
+/* Parse ${value} into the variable of the row, by its kind, or only check it
+ * if a stronger origin has set the row.  On an error the program ends. */
 void
 option_set(struct option_table *t, int i, const char *from,
     const char *value, enum option_origin o)
 {
 	const struct option_row *r = t->row[i];
+	union { int k; int64_t n; double x; const char *text; } unused;
+	int weaker = o < t->origin[i];
+	void *to = weaker ? &unused : r->to;
 	double min = r->min, max = r->max;
 	int64_t n;
 	int bad = 0, k;
@@ -112,7 +115,7 @@ option_set(struct option_table *t, int i, const char *from,
 		k = text_choice("no|yes|0|1|false|true|off|on", value);
 		bad = k < 0;
 		if (!bad)
-			*(int *)r->to = k % 2;
+			*(int *)to = k % 2;
 		break;
 	case OPTION_COUNT:
 		/* -v on the command line increments; files give the
@@ -124,34 +127,36 @@ option_set(struct option_table *t, int i, const char *from,
 		} else {
 			bad = text_int(value, 0, 9, &n) != 0;
 			if (!bad)
-				*(int *)r->to = (int)n;
+				*(int *)to = (int)n;
 		}
 		break;
 	case OPTION_INT:
-		bad = text_int(value, (int64_t)min, (int64_t)max, r->to) != 0;
+		bad = text_int(value, (int64_t)min, (int64_t)max, to) != 0;
 		break;
 	case OPTION_SIZE:
-		bad = options_parse_size(value, min, max, r->to) != 0;
+		bad = options_parse_size(value, min, max, to) != 0;
 		break;
 	case OPTION_TIME:
-		bad = options_parse_time(value, min, max, r->to) != 0;
+		bad = options_parse_time(value, min, max, to) != 0;
 		break;
 	case OPTION_REAL:
-		bad = text_real(value, min, max, r->to) != 0;
+		bad = text_real(value, min, max, to) != 0;
 		break;
 	case OPTION_TEXT:
-		*(const char **)r->to = value;
+		*(const char **)to = value;
 		break;
 	case OPTION_CHOICE:
 		bad = (k = text_choice(r->choices, value)) < 0;
 		if (!bad)
-			*(int *)r->to = k;
+			*(int *)to = k;
 		break;
 	case OPTION_LIST: {
 		/* A new origin is a stronger one: replace the values instead
 		 * of adding. */
 		struct option_list *l = r->to;
 
+		if (weaker)
+			break;
 		if (t->origin[i] != o)
 			l->n = 0;
 		l->item = array_reserve(l->item, l->n, &l->cap,
@@ -162,7 +167,8 @@ option_set(struct option_table *t, int i, const char *from,
 	}
 	if (bad)
 		option_value_bad(r, from, value);
-	t->origin[i] = o;
+	if (!weaker)
+		t->origin[i] = o;
 }
 
 /* Reals are printed so that they read back exactly, because checkpoints

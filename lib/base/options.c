@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/option_table.h"
+#include "base/share.h"
 #include "base/text.h"
 
 /* Rows of every command, in no command's table. */
@@ -33,6 +34,7 @@ static const struct option_row common[] = {
 
 static struct option_table table;
 static char *defaults;		/* the settings before any origin was read */
+static struct { char *name, *text; } recipe;	/* NULL: none */
 
 _Noreturn void
 options_wrong(const char *fmt, ...)
@@ -74,6 +76,37 @@ char *
 options_config(unsigned except)
 {
 	return option_config(&table, except, 0);
+}
+
+char *
+options_from_recipe(void)
+{
+	struct buffer b = { 0 };
+
+	if (recipe.name == NULL)
+		return NULL;
+	buffer_printf(&b, "%s:", recipe.name);
+	for (int i = 0; i < table.rows; i++)
+		if (table.origin[i] == OPTION_OF_RECIPE) {
+			buffer_printf(&b, " %s=", table.row[i]->name);
+			option_print_short(&b, table.row[i]);
+		}
+	return b.data;
+}
+
+char *
+options_recipe(const char *name)
+{
+	struct buffer b = { 0 };
+	char *text;
+
+	buffer_printf(&b, "%s.", program_name() + strlen("vt-"));
+	option_config_add(&b, &table, option_named(&table, name), 0);
+	text = recipe.text == NULL ? xstrdup(b.data) : text_ends(recipe.text,
+	    b.data) ? xstrdup(recipe.text) : xprintf("%s%s%s", recipe.text,
+	    text_ends(recipe.text, "\n") ? "" : "\n", b.data);
+	buffer_free(&b);
+	return text;
 }
 
 const char *
@@ -143,8 +176,29 @@ options_writes(const char *name, const char *path)
 	    NULL, 0);
 }
 
-/* Apply all origins, the weakest first.  The command line has been read
- * already, because it names the file. */
+/* Read the recipe, which the origins read before it may name. */
+static void
+options_read_recipe(struct option_table *t)
+{
+	int i = option_named(t, "recipe");
+	const char *name = i < 0 ? NULL : t->command->recipe != NULL ?
+	    t->command->recipe() : *(const char **)t->row[i]->to;
+	char *path;
+
+	free(recipe.name);
+	free(recipe.text);
+	recipe.name = recipe.text = NULL;
+	if (name == NULL)
+		return;
+	if ((path = share_find("recipes", name, ".recipe")) == NULL)
+		exit(EXIT_USAGE);
+	recipe.name = xstrdup(name);
+	recipe.text = option_read_config(t, path, OPTION_OF_RECIPE);
+	free(path);
+}
+
+/* Apply all origins.  The command line has been read already, because it names
+ * the file. */
 static void
 options_apply(struct option_table *t, struct option_given *given, size_t n)
 {
@@ -152,13 +206,15 @@ options_apply(struct option_table *t, struct option_given *given, size_t n)
 
 	for (size_t k = 0; k < n; k++)
 		if (given[k].row == config)
-			option_read_config(t, given[k].value);
+			free(option_read_config(t, given[k].value,
+			    OPTION_FILE));
 	for (size_t k = 0; k < n; k++) {
 		option_set(t, given[k].row, given[k].from, given[k].value,
 		    OPTION_COMMAND);
 		free(given[k].from);
 		free(given[k].own);
 	}
+	options_read_recipe(t);
 }
 
 /* Return 1 if row ${i} was requested for this use of the command: on the

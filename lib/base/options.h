@@ -15,6 +15,7 @@
  * A setting comes from the strongest of these origins, in descending order:
  * - the command line;
  * - the file given by -c;
+ * - the recipe, given by --recipe;
  * - the initial value of the variable.
  *
  * Long names cannot be abbreviated.  If an option is repeated, the last one
@@ -102,6 +103,9 @@ struct command {
 				 * ..., "step|loader"; NULL: no modes */
 	int (*mode)(int n, char *const *operand);	/* return the mode that
 				 * options and operands select, or -1 */
+	const char *(*recipe)(void);	/* return the recipe to read, by name or
+				 * path, when the stronger origins have been
+				 * read; NULL: that of --recipe */
 };
 
 /* Rows for every command, to be included in its table.  ${to} is the address
@@ -110,6 +114,11 @@ struct command {
 	{ 'c', "config", OPTION_TEXT, to, "FILE", \
 	    "read settings from FILE: long-option = value", NULL, 0, 0, \
 	    OPTION_COMMON | OPTION_INPUT }
+#define OPTION_RECIPE(to) \
+	{ 0, "recipe", OPTION_TEXT, to, "RECIPE", \
+	    "take defaults from an installed recipe or a file", NULL, 0, 0, \
+	    OPTION_COMMON | OPTION_INPUT | OPTION_FREE /* its settings are \
+							* compared */ }
 #define OPTION_QUIET(to) \
 	{ 'q', "quiet", OPTION_COUNT, to, NULL, \
 	    "omit warnings and notes; twice: also errors", NULL, 0, 0, \
@@ -210,6 +219,19 @@ int options_parse_time(const char *s, double min, double max, double *to);
  * value is a comment.  The caller frees the text.
  */
 char *options_config(unsigned except);
+
+/*
+ * options_from_recipe():
+ * Return the recipe in force and the settings that it gives, as "NAME: lr=0.1
+ * flip=no", or NULL if there is no recipe.  The caller frees it.
+ *
+ * options_recipe(name):
+ * Return the text of the recipe in force, "" if there is none, followed by a
+ * line that sets the option ${name} to its value in force.  The caller frees
+ * it.
+ */
+char *options_from_recipe(void);
+char *options_recipe(const char *name);
 
 /*
  * options_defaults():

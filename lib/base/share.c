@@ -153,6 +153,7 @@ share_kind(const char *folder)
 		{ "models", "a .net file" },
 		{ "clusters", "a table of vt-bench links" },
 		{ "flips", "a table of classes that flips swap" },
+		{ "recipes", "a recipe" },
 		{ "weights", "a table of tensor names" },
 	};
 

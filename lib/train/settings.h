@@ -142,7 +142,7 @@ struct settings {
 };
 
 /* The defaults. */
-#define SETTINGS { .model = "tsm_r50", .videos = { .short_side = 256 }, \
+#define SETTINGS { .model = "tsm_r18", .videos = { .short_side = 256 }, \
 	.focal_gamma = FOCUS_DEFAULT, .seed = 1, .clips = CLIP_SETTINGS, \
 	.optimizing = { .momentum = 0.9, .decay = 1e-4, .beta1 = 0.9, \
 		.beta2 = 0.999, .eps = 1e-8, .trust = 0.001 }, \

@@ -56,7 +56,7 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	check "$c: the second output equals the first" cmp "$T/config" "$T/out"
 	# The same with values that are not the defaults.
 	$c --complete-spec | awk -F '\t' '
-		$2 ~ /^(-|config|help|version|print-config|no-.*)$/ { next }
+		$2 ~ /^(-|config|recipe|help|version|print-config|no-.*)$/ { next }
 		{ n = split($5, value, "|") }
 		$5 ~ /^(FILE|DIR)$|NET$/ { print $2 " = \"\\\"a\\\" # \\\"b\\ \\n\\\"\"" ; next }
 		$5 != "-" { print $2 " = " value[n]; next }

@@ -96,11 +96,12 @@ static int
 record_write(struct session *s, const char *settings, char *const *argument)
 {
 	char *choices = device_algorithms_text(s->device, ALGORITHMS_SELECTED);
+	char *recipe = options_recipe("model");
 	const struct { const char *name, *text; } file[] = {
 		{ "config", settings }, { "schedule.tsv", s->text.schedule },
 		{ "network.net", s->text.network },
 		{ "classes.txt", s->text.classes }, { CHOICES_FILE, choices },
-		{ SPLIT_FILE, s->text.split },
+		{ SPLIT_FILE, s->text.split }, { RUNDIR_RECIPE, recipe },
 	};
 	uint64_t step = s->t.state.step;
 	int bad = 0;
@@ -113,6 +114,7 @@ record_write(struct session *s, const char *settings, char *const *argument)
 		free(path);
 	}
 	free(choices);
+	free(recipe);
 	if (bad || runlog_open(&s->run.log, s->run.path, step) != 0)
 		return -1;
 	record_log_start(s, settings, argument);

@@ -12,6 +12,7 @@
  *	events.out.tfevents.*	event files of TensorBoard (events.h)
  *	config, schedule.tsv,	inputs of the run
  *	network.net, classes.txt
+ *	recipe			its recipe, with its network
  *	choices.tsv		algorithms of the back end, if it has choices
  *				(train/loop/choices.h)
  *	init.tsv		matched weights, with --init
@@ -33,7 +34,9 @@
 #define RUNDIR_LOCK ".vt-train.lock"
 #define RUNDIR_NAMES RUNDIR_LOCK "|ckpt-*|latest|best.safetensors|" \
 	"final.safetensors|log.jsonl|events.out.*|config|schedule.tsv|" \
-	"network.net|classes.txt|" CHOICES_FILE "|init.tsv|" SPLIT_FILE "|nan-*"
+	"network.net|classes.txt|" RUNDIR_RECIPE "|" CHOICES_FILE \
+	"|init.tsv|" SPLIT_FILE "|nan-*"
+#define RUNDIR_RECIPE "recipe"
 #define CHOICES_FILE "choices.tsv"	/* in the run's directory */
 #define SPLIT_FILE "split.tsv"
 

@@ -1,0 +1,86 @@
+#!/bin/sh
+# --recipe: its lines, the strength of each origin, what a run keeps, and the
+# installed recipes, which are compared with the published tables.
+cd "${0%/*}/../.." || exit 2
+. tests/lib.sh
+
+cat >"$T/a.recipe" <<'RECIPE'
+# of tests
+schedule.epochs = 3	# from nowhere
+schedule.milestones = none
+schedule.frames = 4
+schedule.crop = 8
+schedule.batch = 8
+schedule.bn-size = 8
+train.lr = 5 # replaced below
+RECIPE
+sed -i '$d' "$T/a.recipe"
+cat >>"$T/a.recipe" <<'RECIPE'
+train.model = tsm_tiny
+train.weight-decay = 0.25
+train.flip = no
+train.freeze = head
+eval.clips = 2
+RECIPE
+
+# value NAME COMMAND...: print the value of an option and its origin.
+value() {
+	name=$1
+	shift
+	"$@" --print-config | sed -n "s/^$name = //p" | tr '\t' ' '
+}
+
+# ---- origins ----
+
+r=--recipe=$T/a.recipe
+echo 'weight-decay = 0.5' >"$T/c"
+check_same "each command reads its lines" "3 # recipe, tsm_tiny # recipe, 2 # recipe" \
+	"$(value epochs vt-schedule $r), $(value model vt-train $r), $(value clips vt-eval $r)"
+check_same "without a recipe, the defaults hold" "tsm_r18 # default" "$(value model vt-train)"
+check_same "a file of -c is stronger" "0.5 # file" "$(value weight-decay vt-train $r -c "$T/c")"
+check_same "the command line is stronger" "1 # command line" "$(value weight-decay vt-train $r --weight-decay=1)"
+check_same "a stronger list replaces that of the recipe" "stem # command line" "$(value freeze vt-train $r --freeze=stem)"
+echo "recipe = $T/a.recipe" >"$T/c"
+check_same "a file of -c may name the recipe" "0.25 # recipe" "$(value weight-decay vt-train -c "$T/c")"
+
+# ---- mistakes ----
+
+# refused MESSAGE LINE [OPTION]: check that vt-train refuses a recipe with this line.
+refused() {
+	printf '\n%s\n' "$2" >"$T/bad.recipe"
+	check_message "refused: $2" 2 "bad.recipe:2: $1" vt-train --recipe="$T/bad.recipe" ${3:+"$3"} -n
+}
+refused 'pack.output \(wanted schedule.NAME, train.NAME or eval.NAME, an option of that command\)' 'pack.output = x'
+refused 'seed \(wanted schedule.NAME' 'seed = 1'
+refused 'no option epochs \(an option of vt-schedule\)' 'train.epochs = 3'
+refused 'no option config' 'train.config = a'
+refused 'weight-decay: 2 \(wanted a number from 0 to 1\)' 'train.weight-decay = 2'
+refused 'weight-decay: 2 \(wanted a number from 0 to 1\)' 'train.weight-decay = 2' --weight-decay=1
+refused 'train.seed \(wanted command.long-option = value\)' 'train.seed'
+check_message "an unknown name" 2 'no nosuch in recipes.*wanted .*the path of a recipe' vt-eval --recipe=nosuch
+
+# ---- a run keeps its recipe ----
+
+"$MAKESET" "$T/set" 16 4 8 8 1 || skip_all "no test set"
+check_exit "the recipe makes the schedule" 0 vt-schedule -q $r --lr=0.01 -o "$T/s.tsv"
+sed '/freeze/d' "$T/a.recipe" >"$T/b.recipe"
+# train OPTION...: run vt-train.
+train() {
+	vt-train -q -i "$T/set" --schedule="$T/s.tsv" --device=ref -j 1 "$@"
+}
+check_exit "a plan" 0 train --recipe="$T/b.recipe" -n
+check "the plan shows what the recipe sets" \
+	grep -q "^# recipe  .*b.recipe: model=tsm_tiny flip=no weight-decay=0.25$" "$T/out"
+check_exit "the whole run" 0 train --recipe="$T/b.recipe" -o "$T/whole"
+check_exit "a run of two steps" 75 train --recipe="$T/b.recipe" -o "$T/run" --save-steps=2 --stop-after=0.001s
+sed -i 's/0.25/0.125/' "$T/b.recipe"
+check_exit "it resumes with a recipe that has changed since" 75 train --recipe="$T/b.recipe" -o "$T/run" --stop-after=0.001s
+rm "$T/b.recipe"
+check_exit "it resumes without a recipe" 75 train -o "$T/run" --stop-after=0.001s
+check_exit "it resumes with a recipe that is missing" 0 train --recipe="$T/b.recipe" -o "$T/run"
+check "it ends as the whole run" same whole run
+check_exit "a run without a recipe" 75 train -m tsm_tiny -o "$T/plain" --stop-after=0.001s
+check_exit "it keeps its network" 0 train -o "$T/plain"
+rm "$T/plain/recipe"
+check_same "the default network of a run of 0.2.0 was tsm_r50" "tsm_r50 # default" "$(value model vt-train -o "$T/plain")"
+plan
