@@ -55,7 +55,13 @@
 	    "smooth labels by X (as the network says)", \
 	    NULL, 0, 0.999, 0 }, \
 	{ 0, "param-groups", OPTION_TEXT, &(o).param_groups, "RULE", \
-	    "choose lr and decay: tsm, tsm-fine, plain (%)", \
-	    "tsm|tsm-fine|plain", 0, 0, 0 }
+	    "choose lr and decay: tsm, tsm-fine, plain, all (%)", \
+	    "tsm|tsm-fine|plain|all", 0, 0, 0 }, \
+	{ 0, "dropout", OPTION_REAL, &(o).dropout, "P", \
+	    "set the dropout of the network (-1: as it says)", \
+	    NULL, -1, 0.999, 0 }, \
+	{ 0, "classifier-std", OPTION_REAL, &(o).classifier_std, "X", \
+	    "set the deviation of the classifier's first weights", \
+	    NULL, 0, 1, RESUME_START }
 
 #endif

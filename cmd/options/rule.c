@@ -15,7 +15,7 @@
 const char *const rule_options[] = { "policy", "batch", "frames", "crop",
 	"stride", "lr", "epochs", "milestones", "gamma", "lr-factors",
 	"lr-policy", "lr-power", "lr-end", "warmup-epochs", "warmup-lr",
-	"batch-at", "batch-scaling", "momentum", "epoch-factor", "long-factors",
+	"hold-lr", "batch-at", "batch-scaling", "momentum", "epoch-factor", "long-factors",
 	"short-factors", "fine-tune", "bn", "bn-size", NULL };
 
 /* ---- lists ---- */
@@ -206,6 +206,7 @@ rule_make(const struct rule *r)
 		.epochs = (int)r->epochs, .lr = r->lr,
 		.epoch_factor = r->epoch_factor,
 		.warmup_epochs = r->warmup_epochs, .warmup_lr = r->warmup_lr,
+		.hold = (enum rate_hold)r->hold,
 		.fine_tune = r->fine_tune
 	};
 	struct long_factor longs[ITEMS];
@@ -233,6 +234,12 @@ rule_make(const struct rule *r)
 		options_wrong("--policy: without a milestone a long cycle has no epochs, "
 		    "all would be fine-tuning (wanted --milestones, or "
 		    "--no-fine-tune)");
+	if (m.hold != HOLD_NONE && (m.lr == 0 || m.warmup_epochs !=
+	    floor(m.warmup_epochs) || m.warmup_epochs == 1))
+		options_wrong("--hold-lr=%s with --lr=%g --warmup-epochs=%g "
+		    "(wanted a learning rate above 0, and 0 or at least 2 whole "
+		    "epochs)", r->hold == HOLD_ALL ? "all" : "decay", m.lr,
+		    m.warmup_epochs);
 	s = multigrid_schedule(&m);
 	if (s != NULL && schedule_grow(s, m.batch, grows, n,
 	    (enum follow)r->follow, r->momentum) != 0) {

@@ -21,6 +21,7 @@ struct rule {
 					 * enum follow */
 	int64_t batch, frames, crop, stride, epochs, bn_size, ranks, power;
 	double lr, lr_end, gamma, epoch_factor, warmup_epochs, warmup_lr;
+	int hold;			/* enum rate_hold */
 	double momentum;
 	const char *milestones;		/* --milestones; NULL: 2/5 and 4/5 */
 	const char *factors;		/* --lr-factors; NULL: of gamma */

@@ -266,6 +266,50 @@ multigrid_rate_of(const struct multigrid_growth *w, int i)
 		.e1 = end, .r1 = lr_linear(m->lr_end, 1, times) };
 }
 
+/* Return the factor of the warm-up at ${epoch}, if it multiplies the decay. */
+static double
+multigrid_warmup(const struct multigrid *m, double epoch)
+{
+	double n = m->warmup_epochs - (m->hold == HOLD_ALL);
+	double first = m->warmup_lr / m->lr;
+
+	return epoch < n ? first + (1 - first) * (epoch / n) : 1;
+}
+
+/*
+ * Set the learning rate of stage ${i}, whose decay holds for whole epochs.  A
+ * piece is an epoch, or more if the rate stays the same.
+ */
+static int
+multigrid_hold_rates(const struct multigrid_growth *w, int i)
+{
+	const struct multigrid *m = w->m;
+	struct stage *g = &w->s->stage[i];
+	struct lr_piece decay = multigrid_rate_of(w, i), *p = NULL;
+	size_t n = 0, cap = 0;
+
+	for (int e = g->epoch_begin; e < g->epoch_end; e++) {
+		double lr = lr_at(&decay, 1, e);
+		double r0 = lr * multigrid_warmup(m, e);
+		double r1 = m->hold == HOLD_ALL ? r0 :
+		    lr * multigrid_warmup(m, e + 1);
+
+		if (n > 0 && p[n - 1].r0 == r0 && r0 == r1) {
+			p[n - 1].until = p[n - 1].e1 = e + 1;
+			continue;
+		}
+		if (n == LR_PIECES)
+			return fail("more than %d learning rates in a stage "
+			    "(wanted --hold-lr=none)", LR_PIECES);
+		p = array_reserve(p, n, &cap, sizeof(*p));
+		p[n++] = (struct lr_piece){ LR_LINE, e + 1, e, r0, e + 1, r1,
+			0 };
+	}
+	g->lr = p;
+	g->pieces = (int)n;
+	return 0;
+}
+
 /* Set the learning rates of all stages, with the warm-up. */
 static int
 multigrid_set_rates(const struct multigrid_growth *w)
@@ -279,6 +323,11 @@ multigrid_set_rates(const struct multigrid_growth *w)
 		return fail("the warm-up takes %g epochs, but the schedule "
 		    "has %d",
 		    warm.epochs, schedule_epochs(s));
+	for (int i = 0; i < s->stages && m->hold != HOLD_NONE; i++)
+		if (multigrid_hold_rates(w, i) != 0)
+			return -1;
+	if (m->hold != HOLD_NONE)
+		return 0;
 	/* Warm up to the learning rate of the epoch in which it ends. */
 	after = multigrid_rate_of(w, (int)(schedule_stage(s, (int)warm.epochs) -
 	    s->stage));

@@ -43,6 +43,13 @@ struct multigrid {
 	double epoch_factor;		/* epochs with cycles, divided by E */
 	/* Length of a linear warm-up, 0: none; its first learning rate. */
 	double warmup_epochs, warmup_lr;
+	enum rate_hold {
+		HOLD_NONE,		/* both change in each step */
+		HOLD_DECAY,		/* the decay holds for an epoch, and the
+					 * warm-up multiplies it */
+		HOLD_ALL		/* the warm-up holds, too, and reaches 1
+					 * in its last epoch (mmengine) */
+	} hold;
 	int longs;			/* shapes of the long cycle; 0: none */
 	const struct long_factor *long_factor;
 	int shorts;			/* crops before the stage's; 0: none */

@@ -93,6 +93,9 @@ struct settings {
 					 * it owns; EXACT always does so */
 	double label_smoothing;		/* 0: as in the network */
 	const char *param_groups;
+	double dropout;			/* below 0: as in the network */
+	double classifier_std;		/* of initial weights; 0: as in the
+					 * network */
 	int bn_running;			/* 1: aggregate
 					 * (train/optim/running.h) */
 	struct learner_settings learners;
@@ -146,7 +149,8 @@ struct settings {
 	.focal_gamma = FOCUS_DEFAULT, .seed = 1, .clips = CLIP_SETTINGS, \
 	.optimizing = { .momentum = 0.9, .decay = 1e-4, .beta1 = 0.9, \
 		.beta2 = 0.999, .eps = 1e-8, .trust = 0.001 }, \
-	.param_groups = "tsm", .learners = LEARNER_SETTINGS, .val_every = 1, \
+	.param_groups = "tsm", .dropout = -1, \
+	.learners = LEARNER_SETTINGS, .val_every = 1, \
 	.precise_bn = "auto", .precise = PRECISE_AUTO, .resume = "auto", \
 	.save_every = 600, .step_timeout = 600, .keep = 3, .log_every = 10, \
 	.on_nan = "fail", .on_corrupt = "fail", .corrupt = -1, \

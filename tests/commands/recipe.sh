@@ -1,6 +1,7 @@
 #!/bin/sh
 # --recipe: its lines, the strength of each origin, what a run keeps, and the
 # installed recipes, which are compared with the published tables.
+# tests/run: weight 6
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -83,4 +84,81 @@ check_exit "a run without a recipe" 75 train -m tsm_tiny -o "$T/plain" --stop-af
 check_exit "it keeps its network" 0 train -o "$T/plain"
 rm "$T/plain/recipe"
 check_same "the default network of a run of 0.2.0 was tsm_r50" "tsm_r50 # default" "$(value model vt-train -o "$T/plain")"
+
+# ---- options of published recipes ----
+
+small_net 4 4 0.3 >"$T/net.net"
+sed 's/rate=0.3/rate=0.7/; s/std=0.1$/std=0.5/' "$T/net.net" >"$T/edited.net"
+check_exit "a network with another dropout and deviation" 0 train -m "$T/edited.net" -o "$T/edited"
+check_exit "--dropout and --classifier-std" 75 train -m "$T/net.net" --dropout=0.7 --classifier-std=0.5 -o "$T/options" \
+	--stop-after=0.001s
+check_message "--dropout is compared at a resume" 2 'dropout was 0.7 and is -1 now' train -o "$T/options"
+check_exit "the run resumes without --classifier-std" 0 train --dropout=0.7 -o "$T/options"
+check_same "both train the same weights" "$(tensors edited)" "$(tensors options)"
+check_message "--dropout needs one" 2 'has no dropout' train -m tsm_tiny --dropout=0.5 -n
+check_message "--hold-lr needs whole epochs" 2 'hold-lr=all with --lr=0.01 --warmup-epochs=1.5' \
+	vt-schedule --hold-lr=all --warmup-epochs=1.5
+
+# ---- the installed recipes ----
+
+golden=tests/golden/recipes
+# later: print recipe, option and value of what options.tsv says otherwise, because
+# the option is younger: what replaces its value, or is added.
+later() {
+	for name in mm_tsm_r50_k400_8f mm_tsm_r50_k400_8f_100e mm_tsm_r50_k400_16f mm_tsm_r50_k400_8f_dense \
+		mm_tsm_nl_r50_k400_8f mm_tsm_r50_ssv2_8f mm_tsm_r50_ssv2_16f; do
+		echo $name schedule.hold-lr all
+	done
+	echo tsm_r50_ucf101_8f_finetune train.dropout 0.8
+	echo tv_r2plus1d_18_k400 train.param-groups all
+}
+# wanted NAME: print the settings of a row of options.tsv, as option and value.
+# Weights to begin from are not part of a recipe.
+wanted() {
+	later | grep "^$1 " | cat - "$golden/options.tsv" | awk -F '\t' -v name="$1" '
+		!/\t/ { split($0, word, " "); value[word[2]] = word[3]; next }
+		/^#/ { for (i = 2; i <= NF; i++) option[i] = $i }
+		$1 == name {
+			for (i = 2; i <= NF; i++)
+				if ($i != "" && option[i] != "train.init" && !(option[i] in value))
+					value[option[i]] = $i
+		}
+		END {
+			for (o in value) {
+				v = value[o]
+				if (sub(/\.no-/, ".", o))
+					v = "no"
+				print o, v
+			}
+		}' | sort
+}
+# rates TABLE: print the learning rate at the beginning and in the middle of each
+# epoch.
+rates() {
+	grep -v '^#' "$1" | awk -F '\t' '
+		function rate(pieces, x,   n, i, p) {
+			n = split(pieces, piece, ",")
+			for (i = 1; i <= n; i++) {
+				if (split(piece[i], p, /@|\.\./) == 1)
+					return piece[i]
+				if (x < p[4])
+					return p[1] + (x - p[2]) * (p[3] - p[1]) / (p[4] - p[2])
+			}
+		}
+		{ for (x = $2; x < $3; x += 0.5) printf "%g %.12g\n", x, rate($9, x) }'
+}
+for f in share/recipes/*.recipe; do
+	name=${f##*/}
+	name=${name%.recipe}
+	case $name in small|large-batch) continue ;; esac
+	check_same "$name: it has the settings of options.tsv" "$(wanted "$name")" \
+		"$(sed -n 's/^\([^#].*\) = \([^	]*\)	.*/\1 \2/p' "$f" | sort)"
+	check_same "$name: each setting has a source" "" "$(awk -F '\t# ' '
+		/^# [A-Z]: / { file[substr($1, 3, 1)] = 1; next }
+		NF != 2 || !(substr($2, 1, 1) in file)' "$f")"
+	check "$name: the commands take it" eval 'vt-schedule --recipe="$name" -o "$T/$name.tsv" &&
+		vt-train --recipe="$name" --print-config >/dev/null && vt-eval --recipe="$name" --print-config >/dev/null'
+	[ -f $golden/tables/"$name.tsv" ] || continue
+	check_same "$name: its learning rates are the published ones" "$(rates "$golden/tables/$name.tsv")" "$(rates "$T/$name.tsv")"
+done
 plan

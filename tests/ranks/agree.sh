@@ -292,6 +292,7 @@ check_same "a checkpoint keeps the settings that decide the weights, and no othe
 	ema
 	label-smoothing
 	param-groups
+	dropout
 	bn-running
 	balance
 	level

@@ -98,13 +98,14 @@ static void
 flow(void)
 {
 	static const struct { const char *rule; double weight, bias; } want[] = {
-		{ "tsm", 5, 10 }, { "tsm-fine", 5, 10 }, { "plain", 1, 1 } };
+		{ "tsm", 5, 10 }, { "tsm-fine", 5, 10 }, { "plain", 1, 1 },
+		{ "all", 1, 1 } };
 	struct graph *g = graph_parse("t.net", "input r out=3\n"
 	    "input f stream=flow out=4\nconv a in=r out=3 bias=1\n"
 	    "conv b in=f out=3 bias=1\nadd s in=a,b\n"
 	    "conv c in=s out=3 bias=1\n", 3);
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		const struct group_rule *r = group_rule_find(want[i].rule);
 		int same = 0;
 
@@ -134,6 +135,7 @@ groups(void)
 		{ "tsm-fine",
 		    { { 1, 1 }, { 2, 0 }, { 1, 0 }, { 1, 1 }, { 2, 0 } } },
 		{ "plain", { { 1, 1 }, { 1, 1 }, { 1, 0 }, { 1, 1 }, { 1, 1 } } },
+		{ "all", { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 } } },
 	};
 	static const struct { enum param_kind kind; int head; } kinds[5] = {
 		{ PARAM_WEIGHT, 0 }, { PARAM_BIAS, 0 }, { PARAM_SCALE, 0 },
@@ -143,7 +145,7 @@ groups(void)
 	    "conv b in=a out=3\n", 3);
 	char said[256];
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		const struct group_rule *r = group_rule_find(others[i].rule);
 		int same = 0;
 
@@ -162,7 +164,7 @@ groups(void)
 	said_begin(said, sizeof(said));
 	ok(group_rule_find("none") == NULL, "an unknown rule is refused");
 	said_end();
-	ok(strstr(said, "wanted tsm, tsm-fine or plain") != NULL,
+	ok(strstr(said, "wanted tsm, tsm-fine, plain or all") != NULL,
 	    "the message names the known rules");
 	published_groups(t, "tsm_r50_8f_k400", "tsm_r50", 400);
 	published_groups(t, "tsm_r50_8f_sth", "tsm_r50", 174);
@@ -171,7 +173,7 @@ groups(void)
 }
 
 /*
- * Parameters of normalizations never decay, by any rule.  Biases decay only by
+ * Parameters of normalizations decay only by the rule all.  Biases decay also by
  * PySlowFast's rule, plain.
  */
 static void
@@ -194,6 +196,7 @@ no_decay(const char *name)
 		for (const struct group_rule *r = group_rules; r->name != NULL;
 		    r++)
 			decayed += group_of(r, g, p).decay != 0 &&
+			    strcmp(r->name, "all") != 0 &&
 			    (p->kind != PARAM_BIAS ||
 			    strcmp(r->name, "plain") != 0);
 	}

@@ -86,6 +86,26 @@ input_network_set_losses(struct session *s)
 	return 0;
 }
 
+/* Set --dropout in the dropout of the network, and --classifier-std. */
+static int
+input_network_set_head(struct session *s)
+{
+	struct graph *g = s->graph;
+	int dropouts = 0;
+
+	for (int i = 0; i < g->nop; i++)
+		if (g->op[i].kind == OP_DROPOUT) {
+			if (s->t.o.dropout >= 0)
+				g->op[i].dropout.rate = s->t.o.dropout;
+			dropouts++;
+		}
+	for (int i = 0; i < g->nparam && s->t.o.classifier_std > 0; i++)
+		if (g->param[i].head && g->param[i].kind == PARAM_WEIGHT)
+			g->param[i].std = s->t.o.classifier_std;
+	return dropouts == 0 && s->t.o.dropout >= 0 ? fail("%s: has no dropout "
+	    "(--dropout needs one)", g->name) : 0;
+}
+
 /*
  * Parse the network.  If its file has no loss, add the one of --loss as a line
  * to the text, which checkpoints store.  Return NULL after a message.
@@ -150,6 +170,7 @@ input_network_open(struct session *s)
 	    &s->graph->needs, s->graph->name) != 0 || (s->t.val != NULL &&
 	    loader_check_dataset(s->t.val, &s->graph->needs, s->graph->name) !=
 	    0) || input_network_set_losses(s) != 0 ||
+	    input_network_set_head(s) != 0 ||
 	    loader_check_transforms(&s->graph->needs,
 	    &s->t.loading.transforms, s->graph->name) != 0 ||
 	    (transforms_mix_clips(&s->t.loading.transforms) &&

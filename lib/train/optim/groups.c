@@ -19,6 +19,8 @@ const struct group_rule group_rules[] = {
 	    { 5, 1 }, { 10, 0 } },
 	{ "plain", { 1, 1 }, { 1, 1 }, { 1, 0 }, { 1, 1 }, { 1, 1 }, { 1, 1 },
 	    { 1, 1 } },
+	{ "all", { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 },
+	    { 1, 1 } },
 	{ NULL, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 },
 	    { 0, 0 } }
 };
@@ -30,7 +32,7 @@ group_rule_find(const char *name)
 		if (strcmp(r->name, name) == 0)
 			return r;
 	return fail_null("no rule %s for groups of parameters (wanted tsm, "
-	    "tsm-fine or plain)", text_quote(name));
+	    "tsm-fine, plain or all)", text_quote(name));
 }
 
 /* Return 1 if ${p} belongs to a convolution of optical flow. */

@@ -31,6 +31,7 @@ struct group_rule {
  * the classifier, and also for a convolution that reads flow.
  * tsm-fine: the same without the classifier's factor of five (fine-tuning).
  * plain: decay of weights and biases, none of norms (PySlowFast).
+ * all: decay of every parameter (torchvision, MMAction2 apart from TSM).
  */
 extern const struct group_rule group_rules[];	/* ends with a NULL name */
 
