@@ -154,12 +154,23 @@ clip_charades(const struct clip_input *v, long long start, int *frame)
 	}
 }
 
+/* ---- MMAction2's window ---- */
+
+static void
+clip_looped(const struct clip_input *v, int start, int *frame)
+{
+	for (int i = 0; i < v->t; i++)
+		frame[i] = (int)((start + (long long)i * v->stride) %
+		    v->total);
+}
+
 /* ---- the choice ---- */
 
 int
 clip_needs_stride(enum sampler s)
 {
-	return s == SAMPLER_PYSLOWFAST || s == SAMPLER_CHARADES;
+	return s == SAMPLER_PYSLOWFAST || s == SAMPLER_CHARADES ||
+	    s == SAMPLER_MMACTION2;
 }
 
 /* SSV2's segments ignore a stride. */
@@ -181,6 +192,11 @@ clip_train_window(enum sampler s, const struct clip_input *v, struct rng *r,
 	} else if (s == SAMPLER_CHARADES && length > v->total) {
 		clip_charades(v, -(long long)rng_below(r, (uint32_t)(length -
 		    v->total) + 1), frame);
+	} else if (s == SAMPLER_MMACTION2) {
+		long long starts = v->total - (long long)v->t * v->stride + 1;
+
+		clip_looped(v, starts > 1 ? (int)rng_below(r,
+		    (uint32_t)starts) : 0, frame);
 	} else {
 		clip_strided(v->total, v->t, v->stride, (int)rng_below(r,
 		    (uint32_t)n), frame);
@@ -248,6 +264,9 @@ clip_test_window(enum sampler s, const struct clip_input *v, int view,
 	else if (s == SAMPLER_CHARADES && views > 1)
 		clip_charades(v, lrint((double)last / (views - 1) * view),
 		    frame);
+	else if (s == SAMPLER_MMACTION2)
+		clip_looped(v, views == 1 ? last / 2 :
+		    (int)lrint((double)last / (views - 1) * view), frame);
 	else
 		clip_strided(v->total, v->t, v->stride, views == 1 ? last / 2 :
 		    clip_spread(last, view, views), frame);

@@ -30,7 +30,7 @@
  * in PySlowFast for Something-Something (datasets/ssv2.py).
  *
  * With a stride, all of these except SSV2 take a window of T frames ${stride}
- * apart (Feichtenhofer et al. 2019, section 4).  The next two require a
+ * apart (Feichtenhofer et al. 2019, section 4).  The next three require a
  * stride.
  *
  * PYSLOWFAST: the window as PySlowFast decodes it (datasets/decoder.py).  It
@@ -38,9 +38,12 @@
  * T frames are spread evenly from its first to its last.
  *
  * CHARADES: the window as in PySlowFast for Charades (datasets/charades.py).
+ *
+ * MMACTION2: the window as in MMAction2 (SampleFrames, transforms/loading.py).
+ * It starts again at the first frame after the last one.
  */
 enum sampler { SAMPLER_TSM, SAMPLER_TSM_UPSTREAM, SAMPLER_DENSE, SAMPLER_SSV2,
-	SAMPLER_PYSLOWFAST, SAMPLER_CHARADES };
+	SAMPLER_PYSLOWFAST, SAMPLER_CHARADES, SAMPLER_MMACTION2 };
 
 /* The input of a choice of frames. */
 struct clip_input {
@@ -66,7 +69,8 @@ struct clip_input {
  * With a stride: the window starts anywhere it fits in the video, uniformly.
  * If the video is shorter, its last frame is repeated.  Under CHARADES the
  * window may start before the video; then the first frame is repeated, too.
- * PYSLOWFAST starts at a uniform time, also between frames.
+ * PYSLOWFAST starts at a uniform time, also between frames.  MMACTION2 leaves
+ * a whole stride after the last frame of the window, too, or starts at 0.
  */
 void clip_train(enum sampler s, const struct clip_input *v, struct rng clip,
     int *frame);
@@ -88,7 +92,7 @@ void clip_validate(enum sampler s, const struct clip_input *v, int *frame);
  * frames.  SSV2 has only the centers.
  *
  * Windows: starts are spread evenly from the first to the last possible one,
- * rounded down, under CHARADES to the nearest.  A single window with a stride
+ * rounded down, under CHARADES and MMACTION2 to the nearest.  A single window with a stride
  * lies in the middle.  Under PYSLOWFAST start k of n is k / n of the way,
  * without rounding, so the last possible start is not used.
  */

@@ -395,7 +395,7 @@ class Set:
         low, high = stride if isinstance(stride, (tuple, list)) else (stride, stride)
         if min(n, seed, low) < 0 or min(frames, crop, repeat, stack) < 1 or high < low:
             raise ValueError("a number is out of range")
-        if high == 0 and sampler in ("pyslowfast", "charades"):
+        if high == 0 and sampler in ("pyslowfast", "charades", "mmaction2"):
             raise ValueError("sampler %s needs a stride" % sampler)
         sample = self._sample(seed, n // repeat)
         first = n - n % repeat
@@ -418,7 +418,7 @@ class Set:
         if sampler not in SAMPLERS or crop_rule not in CROP_RULES:
             raise ValueError("sampler %s, crop rule %s (wanted one of %s, and one of %s)" %
                              (sampler, crop_rule, ", ".join(SAMPLERS), ", ".join(CROP_RULES)))
-        if stride == 0 and sampler in ("pyslowfast", "charades"):
+        if stride == 0 and sampler in ("pyslowfast", "charades", "mmaction2"):
             raise ValueError("sampler %s needs a stride" % sampler)
         sample = self[i]
         total = max(len(sample) - stack + 1, 1)
@@ -531,7 +531,7 @@ class _Draws:
         return value
 
 
-SAMPLERS = ("tsm", "tsm-upstream", "dense", "ssv2", "pyslowfast", "charades")
+SAMPLERS = ("tsm", "tsm-upstream", "dense", "ssv2", "pyslowfast", "charades", "mmaction2")
 
 
 def _frames(sampler, n, t, stride, fps, r):
@@ -543,6 +543,9 @@ def _frames(sampler, n, t, stride, fps, r):
         length = (t - 1) * stride + 1
         if sampler == "pyslowfast":
             return _window(n, t, stride * t / 30 * (fps if fps > 0 else 30), r.uniform())
+        if sampler == "mmaction2":
+            start = r.below(max(n - t * stride + 1, 1))
+            return [(start + i * stride) % n for i in range(t)]
         if sampler == "charades" and length > n:
             start = -r.below(length - n + 1)
         else:
@@ -567,6 +570,8 @@ def _view_frames(sampler, n, t, stride, fps):
         return [(a + b) // 2 for a, b in zip(edge, edge[1:])]
     if stride > 0:
         start = max(n - (t - 1) * stride - 1, 0) // 2
+        if sampler == "mmaction2":
+            return [(start + i * stride) % n for i in range(t)]
         return [min(start + i * stride, n - 1) for i in range(t)]
     if sampler == "dense":
         return [(max(n - 64, 0) // 2 + i * max(64 // t, 1)) % n for i in range(t)]

@@ -116,6 +116,7 @@ traced tall 2 1 24 0,0 --sampler=ssv2 --crop-rule=resized --crop-area=0.9
 net=differences
 traced set 3 5 24 0,0
 traced set 3 5 24 1,2 --sampler=charades
+traced set 3 5 24 1,3 --sampler=mmaction2
 net=plain
 check_exit "an unknown sampler is refused" 1 "$python" -c 'import sys, vtshard as v
 v.Set(sys.argv[1]).clip(1, 0, frames=4, crop=24, sampler="random")' "$T/set"
@@ -151,6 +152,7 @@ if find_python numpy PIL; then
 	viewed wide 8 24 3 tsm jitter
 	viewed wide 8 16 9 charades multiscale
 	viewed wide 6 24 5 pyslowfast jitter
+	viewed wide 6 24 9 mmaction2 multiscale
 	viewed upright 4 24 0 ssv2 jitter
 	viewed upright 9 25 0 tsm-upstream multiscale
 	viewed upright 12 24 0 tsm multiscale

@@ -364,6 +364,33 @@ test_strided(void)
 	is(frame[7], 0, "strided: a huge stride does not overflow");
 }
 
+/* The window of MMAction2: 8 frames, 4 apart, in 40 and in 20 frames. */
+static void
+test_mmaction2(void)
+{
+	static const int looped[8] = { 0, 4, 8, 12, 16, 0, 4, 8 };
+	int low = MAX, high = 0, same = 1, frame[MAX];
+
+	for (uint64_t g = 0; g < 2000; g++) {
+		clip_train(SAMPLER_MMACTION2, STRIDED(40, 8, 4), rng_clip(3, g),
+		    frame);
+		low = frame[0] < low ? frame[0] : low;
+		high = frame[0] > high ? frame[0] : high;
+		clip_train(SAMPLER_MMACTION2, STRIDED(20, 8, 4), rng_clip(3, g),
+		    frame);
+		same &= memcmp(frame, looped, sizeof(looped)) == 0;
+	}
+	ok(low == 0 && high == 8,
+	    "MMAction2: a window of T strides starts wherever it fits");
+	ok(same, "MMAction2: a short video starts again at its first frame");
+	clip_test(SAMPLER_MMACTION2, STRIDED(40, 8, 4), 0, 1, frame);
+	is(frame[0], 5, "MMAction2: one view is in the middle");
+	clip_test(SAMPLER_MMACTION2, STRIDED(40, 8, 4), 1, 5, frame);
+	is(frame[0], 3, "MMAction2: starts are rounded to the nearest");
+	clip_test(SAMPLER_MMACTION2, STRIDED(1, 8, 1 << 28), 1, 2, frame);
+	is(frame[7], 0, "MMAction2: a huge stride does not overflow");
+}
+
 /* A clip does not depend on numbers that were drawn for it before. */
 static void
 test_draws(void)
@@ -389,6 +416,7 @@ main(void)
 	test_short();
 	test_dense();
 	test_strided();
+	test_mmaction2();
 	test_draws();
 	return done();
 }

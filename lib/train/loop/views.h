@@ -11,7 +11,7 @@
 
 /* Names that vt-eval(1) explains, as choices of an option row. */
 #define VIEWS_NAMES "auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades"
-#define VIEWS_SAMPLERS "tsm|tsm-upstream|dense|ssv2|pyslowfast|charades"
+#define VIEWS_SAMPLERS "tsm|tsm-upstream|dense|ssv2|pyslowfast|charades|mmaction2"
 
 /*
  * views_set(protocol, st, v):
