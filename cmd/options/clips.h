@@ -31,6 +31,15 @@
 	{ 0, "crop-area", OPTION_REAL, &(c).area, "PART", \
 	    "resized: set the smallest part of the frame (%)", \
 	    NULL, 0.001, 1, (modes) }, \
+	{ 0, "crop-scales", OPTION_TEXT, &(c).scales, "LIST", \
+	    "list the scales of multiscale (%)", \
+	    NULL, 0, 0, (modes) }, \
+	{ 0, "crop-distort", OPTION_INT, &(c).distort, "N", \
+	    "multiscale: allow N steps from width to height (%)", \
+	    NULL, 0, 7, (modes) }, \
+	{ 0, "crop-positions", OPTION_CHOICE, &(c).five, "N", \
+	    "multiscale: draw one of 13 or 5 positions (%)", \
+	    "13|5", 0, 0, (modes) }, \
 	{ 0, "resize", OPTION_CHOICE, &(c).resize, "HOW", \
 	    "resize crops by rule, bilinear or antialias (%)", \
 	    RESIZE_NAMES, 0, 0, (modes) }, \

@@ -5,12 +5,13 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/mem.h"
+#include "base/text.h"
 #include "clip/augment.h"
 #include "clip/draw.h"
 #include "media/image.h"
-
-#define SCALES 4
 
 static int
 crop_min(int a, int b)
@@ -19,21 +20,35 @@ crop_min(int a, int b)
 }
 
 int
-crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2])
+crop_parse_scales(const char *text, struct crop_options *o)
 {
-	static const double scale[SCALES] = { 1, .875, .75, .66 };
-	int size[SCALES], n = 0, largest = crop_min(w, h);
+	char *copy = xstrdup(text), *next = copy, *one;
+	int bad = 0;
 
-	for (int i = 0; i < SCALES; i++) {
-		size[i] = (int)(largest * scale[i]);
+	o->scales = 0;
+	while (!bad && (one = strsep(&next, ",")) != NULL)
+		bad = o->scales == CROP_SCALES_MAX || text_real(one, 1e-6, 1,
+		    &o->scale[o->scales++]) != 0;
+	free(copy);
+	return bad ? -1 : 0;
+}
+
+int
+crop_sizes(const struct crop_options *o, int w, int h, int side,
+    int pair[CROP_SIZES_MAX][2])
+{
+	int size[CROP_SCALES_MAX], n = 0, largest = crop_min(w, h);
+
+	for (int i = 0; i < o->scales; i++) {
+		size[i] = (int)(largest * o->scale[i]);
 		if (abs(size[i] - side) < 3)
 			size[i] = crop_min(side, largest);
 		if (size[i] < 1)
 			size[i] = 1;
 	}
-	for (int i = 0; i < SCALES; i++)	/* the height varies slowest */
-		for (int j = 0; j < SCALES; j++)
-			if (abs(i - j) <= 1) {
+	for (int i = 0; i < o->scales; i++)	/* the height varies slowest */
+		for (int j = 0; j < o->scales; j++)
+			if (abs(i - j) <= o->distort) {
 				pair[n][0] = size[j];
 				pair[n++][1] = size[i];
 			}
@@ -61,7 +76,8 @@ crop_positions(int w, int h, int crop_w, int crop_h,
 /* ---- training ---- */
 
 const struct crop_options crop_defaults = { .rule = CROP_MULTISCALE, .flip = 1,
-	.low = 256, .high = 320, .area = 0.08 };
+	.low = 256, .high = 320, .area = 0.08, .scale = { 1, .875, .75, .66 },
+	.scales = 4, .distort = 1, .positions = CROP_POSITIONS };
 
 enum view_rule
 crop_view(enum crop_rule rule)
@@ -84,14 +100,15 @@ crop_jitter(const struct crop_options *o, int side, int *low, int *high)
 
 /* The published program crops first and then resizes with Pillow. */
 static struct crop
-crop_multiscale(int w, int h, int side, struct rng size, struct rng where)
+crop_multiscale(const struct crop_options *o, int w, int h, int side,
+    struct rng size, struct rng where)
 {
-	int pair[CROP_SIZES][2], place[CROP_POSITIONS][2];
-	int n = crop_sizes(w, h, side, pair);
+	int pair[CROP_SIZES_MAX][2], place[CROP_POSITIONS][2];
+	int n = crop_sizes(o, w, h, side, pair);
 	const int *p = pair[rng_below(&size, (uint32_t)n)], *at;
 
 	crop_positions(w, h, p[0], p[1], place);
-	at = place[rng_below(&where, CROP_POSITIONS)];
+	at = place[rng_below(&where, (uint32_t)o->positions)];
 	return (struct crop){ at[0], at[1], p[0], p[1], 0,
 		RESIZE_ANTIALIAS | RESIZE_CUT };
 }
@@ -189,7 +206,7 @@ crop_train(const struct crop_options *o, int w, int h, int side,
 
 	switch (o->rule) {
 	case CROP_MULTISCALE:
-		c = crop_multiscale(w, h, side, size, where);
+		c = crop_multiscale(o, w, h, side, size, where);
 		break;
 	case CROP_JITTER:
 	case CROP_JITTER_UPSTREAM:

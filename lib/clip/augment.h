@@ -13,7 +13,8 @@
 /*
  * How crops are drawn in training.
  *
- * MULTISCALE: GroupMultiScaleCrop of TSN and TSM, of the stored frame.
+ * MULTISCALE: GroupMultiScaleCrop of TSN and TSM, MultiScaleCrop of MMAction2,
+ * of the stored frame.
  *
  * JITTER: PySlowFast's scale jitter.  The frame is resized to a random short
  * side, and a square is cut out at a random position.
@@ -52,6 +53,8 @@ enum resize_filter { RESIZE_BY_RULE, RESIZE_ALL_BILINEAR,
 RESIZE_ALL_ANTIALIAS };
 #define RESIZE_NAMES "rule|bilinear|antialias"
 
+#define CROP_SCALES_MAX 8
+
 /* The options of training crops. */
 struct crop_options {
 	enum crop_rule rule;
@@ -62,24 +65,36 @@ struct crop_options {
 					 * length */
 	double area;			/* resized: minimum fraction of the
 					 * frame's area */
+	/* multiscale: [scales] parts of the short side, 0 to 1; the most steps
+	 * between that of the width and that of the height; positions, 5 or
+	 * CROP_POSITIONS */
+	double scale[CROP_SCALES_MAX];
+	int scales, distort, positions;
 	enum resize_filter resize;
 	int largest;			/* 1: always read the largest level
 					 * (clip/cover.h) */
 };
 
 /*
- * The published options: multiscale, mirrored; a jitter of 256 to 320; an area
- * of at least 0.08.  CLIP_SETTINGS (train/loop/views.h) repeats them for the
- * options of commands: change both.
+ * The published options: multiscale as in TSM, mirrored; a jitter of 256 to
+ * 320; an area of at least 0.08.  CLIP_SETTINGS (train/loop/views.h) repeats
+ * them for the options of commands: change both.
  */
 extern const struct crop_options crop_defaults;
+
+/*
+ * crop_parse_scales(text, o):
+ * Set the scales of ${o} to those in ${text}, above 0 and at most 1, separated
+ * by commas.  Return 0, or -1 without a message.
+ */
+int crop_parse_scales(const char *text, struct crop_options *o);
 
 /*
  * crop_train(o, w, h, side, clip):
  * Return a random crop for training at ${side}.  ${clip} is rng_clip of the
  * clip's global number; equal arguments give equal crops.
  *
- * Multiscale: draw a pair of crop_sizes, then one of the 13 positions of
+ * Multiscale: draw a pair of crop_sizes, then one of the first o->positions of
  * crop_positions, both uniformly.
  *
  * Jitter: draw a short side between the lengths of crop_jitter, then a
@@ -109,15 +124,16 @@ void crop_jitter(const struct crop_options *o, int side, int *low, int *high);
 enum view_rule crop_view(enum crop_rule rule);
 
 /*
- * crop_sizes(w, h, side, pair):
+ * crop_sizes(o, w, h, side, pair):
  * Set ${pair} to the pairs (width, height) of a multiscale crop, and return
- * their number, 10.  Widths and heights are 1, .875, .75 and .66 of the short
- * side, rounded down, and at most one step apart.  A size within 2 pixels of
- * ${side} becomes ${side}, unless the frame is smaller.  Source:
- * GroupMultiScaleCrop, ops/transforms.py of the TSM program.
+ * their number.  Widths and heights are the scales of the short side, rounded
+ * down, and at most o->distort steps apart.  A size within 2 pixels of ${side}
+ * becomes ${side}, unless the frame is smaller.  Source: GroupMultiScaleCrop,
+ * ops/transforms.py of the TSM program.
  */
-#define CROP_SIZES 10
-int crop_sizes(int w, int h, int side, int pair[CROP_SIZES][2]);
+#define CROP_SIZES_MAX (CROP_SCALES_MAX * CROP_SCALES_MAX)
+int crop_sizes(const struct crop_options *o, int w, int h, int side,
+    int pair[CROP_SIZES_MAX][2]);
 
 /*
  * crop_positions(w, h, crop_w, crop_h, place):

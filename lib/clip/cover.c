@@ -12,11 +12,14 @@
 static double
 cover_window(const struct crop_options *o, int side)
 {
+	double smallest = 1;
 	int low, high;
 
 	switch (o->rule) {
 	case CROP_MULTISCALE:
-		return .66;
+		for (int i = 0; i < o->scales; i++)
+			smallest = fmin(smallest, o->scale[i]);
+		return smallest;
 	case CROP_JITTER:
 	case CROP_JITTER_UPSTREAM:
 		crop_jitter(o, side, &low, &high);

@@ -376,7 +376,8 @@ class Set:
 
     def clip(self, seed, n, frames, crop, stride=0, sampler="tsm", crop_rule="multiscale",
              flip=True, jitter_min=256, jitter_max=320, jitter_inverse=False, crop_area=0.08,
-             repeat=1, stack=1):
+             crop_scales=(1, .875, .75, .66), crop_distort=1, crop_positions=13, repeat=1,
+             stack=1):
         """Return clip n of a training run of vt-train with this seed: a Clip.
 
         frames, crop and stride, one number or the smallest and the largest,
@@ -406,7 +407,8 @@ class Set:
                           _Draws(seed, first, DRAW_FRAMES))
         box = rule(sample.width, sample.height, crop,
                    _Draws(seed, n, DRAW_CROP_SIZE), _Draws(seed, n, DRAW_CROP_PLACE),
-                   _Rule(crop_rule, jitter_min, jitter_max, jitter_inverse, crop_area))
+                   _Rule(crop_rule, jitter_min, jitter_max, jitter_inverse, crop_area, crop_scales,
+                         crop_distort, crop_positions))
         mirrored = bool(flip) and _Draws(seed, n, DRAW_FLIP).uniform() < 0.5
         return Clip(n, sample, numbers, Crop(*map(float, box)), mirrored)
 
@@ -590,18 +592,19 @@ def _window(n, t, size, u):
     return [int(min(max(f, 0), n - 1)) for f in at]
 
 
-_Rule = collections.namedtuple("_Rule", "name low high inverse area")
+_Rule = collections.namedtuple("_Rule", "name low high inverse area scales distort positions")
 
 
-def _multiscale(w, h, side, size, place, _):
+def _multiscale(w, h, side, size, place, rule):
     short = min(w, h)
-    sizes = [int(short * s) for s in (1, .875, .75, .66)]
+    sizes = [int(short * s) for s in rule.scales]
     sizes = [max(min(side, short) if abs(s - side) < 3 else s, 1) for s in sizes]
-    pairs = [(sizes[j], sizes[i]) for i in range(4) for j in range(4) if abs(i - j) <= 1]
+    pairs = [(sizes[j], sizes[i]) for i in range(len(sizes))
+             for j in range(len(sizes)) if abs(i - j) <= rule.distort]
     cw, ch = pairs[size.below(len(pairs))]
     quarters = ((0, 0), (4, 0), (0, 4), (4, 4), (2, 2), (0, 2), (4, 2), (2, 4), (2, 0),
                 (1, 1), (3, 1), (1, 3), (3, 3))
-    across, down = quarters[place.below(len(quarters))]
+    across, down = quarters[place.below(rule.positions)]
     return across * ((w - cw) // 4), down * ((h - ch) // 4), cw, ch
 
 

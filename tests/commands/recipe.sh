@@ -105,12 +105,26 @@ golden=tests/golden/recipes
 # later: print recipe, option and value of what options.tsv says otherwise, because
 # the option is younger: what replaces its value, or is added.
 later() {
-	for name in mm_tsm_r50_k400_8f mm_tsm_r50_k400_8f_100e mm_tsm_r50_k400_16f mm_tsm_r50_k400_8f_dense \
-		mm_tsm_nl_r50_k400_8f mm_tsm_r50_ssv2_8f mm_tsm_r50_ssv2_16f; do
-		echo $name schedule.hold-lr all
-	done
-	echo tsm_r50_ucf101_8f_finetune train.dropout 0.8
-	echo tv_r2plus1d_18_k400 train.param-groups all
+	while read -r names settings; do
+		for name in $(echo "$names" | tr , ' '); do
+			for setting in $settings; do echo "$name ${setting%%=*} ${setting#*=}"; done
+		done
+	done <<-'LATER'
+		mm_tsm_r50_k400_8f,mm_tsm_r50_k400_8f_100e,mm_tsm_r50_k400_16f,mm_tsm_r50_k400_8f_dense schedule.hold-lr=all
+		mm_tsm_nl_r50_k400_8f,mm_tsm_r50_ssv2_8f,mm_tsm_r50_ssv2_16f schedule.hold-lr=all
+		mm_slowonly_4x16_r50_k400_in1k schedule.hold-lr=all train.model=slow_r50_mmaction2
+		mm_slowonly_4x16_r50_k400_in1k train.sampler=mmaction2 eval.sampler=mmaction2
+		mm_slowonly_4x16_r50_k400_in1k,tv_r2plus1d_18_k400 train.param-groups=all
+		mm_slowfast_4x16_r50_k400,mm_slowfast_8x8_r50_k400 schedule.hold-lr=decay
+		mm_slowfast_4x16_r50_k400,mm_slowfast_8x8_r50_k400,mm_slowfast_8x8_r50_k400_step train.param-groups=all
+		mm_slowfast_4x16_r50_k400,mm_slowfast_8x8_r50_k400,mm_slowfast_8x8_r50_k400_step train.sampler=mmaction2
+		mm_slowfast_4x16_r50_k400,mm_slowfast_8x8_r50_k400,mm_slowfast_8x8_r50_k400_step eval.sampler=mmaction2
+		mm_i3d_r50_k400,mm_i3d_nl_r50_k400 train.param-groups=all train.sampler=mmaction2 eval.sampler=mmaction2
+		mm_i3d_r50_k400,mm_i3d_nl_r50_k400 train.crop-scales=1,0.8 train.crop-distort=0 train.crop-positions=5
+		mm_tsn_r50_k400_3f,mm_tsn_r50_k400_8f train.param-groups=all train.crop-positions=5 eval.ensemble=scores
+		mm_tsn_r50_k400_3f,mm_tsn_r50_k400_8f train.dropout=0.4 train.classifier-std=0.01
+		tsm_r50_ucf101_8f_finetune train.dropout=0.8
+	LATER
 }
 # wanted NAME: print the settings of a row of options.tsv, as option and value.
 # Weights to begin from are not part of a recipe.
@@ -133,7 +147,7 @@ wanted() {
 		}' | sort
 }
 # rates TABLE: print the learning rate at the beginning and in the middle of each
-# epoch.
+# epoch, to ten digits.
 rates() {
 	grep -v '^#' "$1" | awk -F '\t' '
 		function rate(pieces, x,   n, i, p) {
@@ -145,7 +159,7 @@ rates() {
 					return p[1] + (x - p[2]) * (p[3] - p[1]) / (p[4] - p[2])
 			}
 		}
-		{ for (x = $2; x < $3; x += 0.5) printf "%g %.12g\n", x, rate($9, x) }'
+		{ for (x = $2; x < $3; x += 0.5) printf "%g %.10g\n", x, rate($9, x) }'
 }
 for f in share/recipes/*.recipe; do
 	name=${f##*/}

@@ -116,7 +116,7 @@ traced tall 2 1 24 0,0 --sampler=ssv2 --crop-rule=resized --crop-area=0.9
 net=differences
 traced set 3 5 24 0,0
 traced set 3 5 24 1,2 --sampler=charades
-traced set 3 5 24 1,3 --sampler=mmaction2
+traced set 3 5 24 1,3 --sampler=mmaction2 --crop-scales=1,0.8 --crop-distort=0 --crop-positions=5
 net=plain
 check_exit "an unknown sampler is refused" 1 "$python" -c 'import sys, vtshard as v
 v.Set(sys.argv[1]).clip(1, 0, frames=4, crop=24, sampler="random")' "$T/set"

@@ -212,6 +212,7 @@ NETS = {
     "i3d_r50_333": (HALF, Net.resnet, {"between": HALVED}),
     "i3d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
     "slow_r50": (HALF, Net.resnet, {}),
+    "slow_r50_mmaction2": (IMAGENET, Net.resnet, {}),
     "slow_r50_nl": (HALF, Net.resnet, {"attends": AFTER_SECOND, "how": "dot"}),
     "slowfast_r50_4x16": (HALF, Net.slowfast, {"alpha": 8}),
     "slowfast_r50_8x8": (HALF, Net.slowfast, {"alpha": 4}),

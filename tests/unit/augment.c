@@ -44,7 +44,7 @@ test_multiscale_golden(void)
 	int sizes = 0, positions = 0;
 
 	for (size_t r = 0; r < g->rows; r++) {
-		int pair[CROP_SIZES][2], place[CROP_POSITIONS][2], n, found = 0;
+		int pair[CROP_SIZES_MAX][2], place[CROP_POSITIONS][2], n, found = 0;
 		int64_t w = 0, h = 0, cw = 0, ch = 0, distinct = 0;
 
 		table_int(g, r, "in_w", 1, 9999, &w);
@@ -52,7 +52,7 @@ test_multiscale_golden(void)
 		table_int(g, r, "crop_w", 1, 9999, &cw);
 		table_int(g, r, "crop_h", 1, 9999, &ch);
 		table_int(g, r, "n_distinct_offsets", 1, 13, &distinct);
-		n = crop_sizes((int)w, (int)h, 224, pair);
+		n = crop_sizes(&crop_defaults, (int)w, (int)h, 224, pair);
 		for (int i = 0; i < n; i++)
 			found += pair[i][0] == cw && pair[i][1] == ch;
 		sizes += found == 1;
@@ -60,7 +60,7 @@ test_multiscale_golden(void)
 		positions += same_places(table_text(g, r, "offsets_x,y"),
 		    distinct, place);
 	}
-	is(g->rows % CROP_SIZES, 0,
+	is(g->rows % 10, 0,
 	    "TSM: the table has ten pairs of sizes per image");
 	is(sizes, (long long)g->rows,
 	    "TSM: each published pair of sizes occurs once");
@@ -196,11 +196,11 @@ test_draws(void)
 {
 	enum { N = 26000 };
 	const struct crop_options still = { .rule = CROP_CENTER };
-	int flips = 0, whole = 0, seen = 0, pair[CROP_SIZES][2];
+	int flips = 0, whole = 0, seen = 0, pair[CROP_SIZES_MAX][2];
 	int positions[CROP_POSITIONS][2], at[CROP_POSITIONS] = { 0 }, low = N, high = 0;
-	int unflipped = 0, centerd = 0, n = crop_sizes(340, 256, 224, pair);
+	int unflipped = 0, centerd = 0, n = crop_sizes(&crop_defaults, 340, 256, 224, pair);
 
-	is(n, CROP_SIZES, "crop_sizes gives ten pairs of sizes");
+	is(n, 10, "crop_sizes gives ten pairs of sizes");
 	for (uint64_t g = 0; g < N; g++) {
 		struct crop c = crop_train(&crop_defaults, 340, 256, 224,
 		    rng_clip(1, g));
@@ -231,9 +231,39 @@ test_draws(void)
 	    "all 13 places are equally likely (200 each: %d to %d)", low, high);
 	ok(unflipped == N && centerd == N,
 	    "the centre rule neither moves nor mirrors a crop");
-	crop_sizes(400, 222, 224, pair);
+	crop_sizes(&crop_defaults, 400, 222, 224, pair);
 	ok(pair[0][0] == 222 && pair[0][1] == 222,
 	    "no crop size is larger than the image");
+}
+
+/* The values of MMAction2 for I3D: scales 1 and 0.8, squares, 5 positions. */
+static void
+test_scales(void)
+{
+	struct crop_options o = crop_defaults;
+	int whole = 0, seen = 0, corners = 0, center = 0;
+
+	ok(crop_parse_scales("1,0", &o) != 0 && crop_parse_scales("1,,1", &o) !=
+	    0 && crop_parse_scales("1,1,1,1,1,1,1,1,1", &o) != 0,
+	    "scales: a 0, an empty one and nine are refused");
+	ok(crop_parse_scales("1,0.8", &o) == 0 && o.scales == 2, "two scales");
+	o.distort = 0;
+	o.positions = 5;
+	for (uint64_t g = 0; g < 2000; g++) {
+		struct crop c = crop_train(&o, 340, 256, 224, rng_clip(1, g));
+
+		whole += c.w == 256 && c.h == 256;
+		seen += c.w == c.h && (c.w == 256 || c.w == 204);
+		/* A quarter of the free space is (340 - 204) / 4 = 34 across
+		 * and (256 - 204) / 4 = 13 down. */
+		corners += c.w == 204 && (c.x == 0 || c.x == 136) &&
+		    (c.y == 0 || c.y == 52);
+		center += c.w == 204 && c.x == 68 && c.y == 26;
+	}
+	is(seen, 2000, "scales: width and height are equal");
+	near(whole, 1000, 4 * 22, "scales: half of the crops have the first one");
+	is(whole + corners + center, 2000, "positions: corners and the center");
+	near(center, 200, 4 * 13, "positions: a fifth is the center");
 }
 
 /* ---- PySlowFast ---- */
@@ -416,5 +446,6 @@ main(void)
 	test_bounds();
 	test_views();
 	test_draws();
+	test_scales();
 	return done();
 }

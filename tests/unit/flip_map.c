@@ -136,7 +136,7 @@ load(const struct dataset *d, const struct flip_map *s, int threads,
 		1 << TARGET_SET | 1 << TARGET_CLASS };
 	struct input_spec needs = input_spec_default;
 	struct loader_options o = { .seed = 9, .threads = threads, .ranks = 1,
-		.memory = 1 << 20, .crop = { .flip = 1 }, .flip_map = s,
+		.memory = 1 << 20, .crop = crop_defaults, .flip_map = s,
 		.needs = &needs };
 	struct table *t = table_parse("schedule", schedule);
 	struct schedule *plan = schedule_from_table(t);

@@ -94,7 +94,8 @@ streams(const struct dataset *d)
 {
 	struct schedule *s = schedule("0\t0\t3\t0\t6\t4\t9\t2\t0.1\t0\t0\n"
 	    "1\t3\t5\t0\t6\t2\t15\t3\t0.1\t0\t0\n");
-	struct loader_options o = { .seed = 1, .ranks = 1, .needs = &two };
+	struct loader_options o = { .seed = 1, .ranks = 1, .needs = &two,
+		.crop = crop_defaults };
 	struct microbatches *m = microbatches_of_steps(d, s, 0, &o);
 	struct microbatch_max largest = microbatches_max(m);
 	struct microbatch mb = { 0 };

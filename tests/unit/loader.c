@@ -136,7 +136,8 @@ static const char mixed[] =
     "3 8 9 0 6 16 9 2 0.1 0 0\n";
 
 static const struct loader_options plain = { .seed = 77, .threads = 1,
-	.ranks = 1, .sampler = SAMPLER_TSM, .crop = { .flip = 1 },
+	.ranks = 1, .sampler = SAMPLER_TSM, .crop = { .scale = { 1, .875, .75, .66 },
+	.scales = 4, .distort = 1, .positions = CROP_POSITIONS, .flip = 1 },
 	.memory = 1 << 20 };
 
 /* ---- the reference: one clip, computed directly ---- */

@@ -319,6 +319,7 @@ static const struct { const char *network, *names; } written[] = {
 	{ "r2plus1d_18", "torchvision" },
 	{ "resnet50", "torchvision tsm pyslowfast mmaction2" },
 	{ "slow_r50", "pyslowfast mmaction2" },
+	{ "slow_r50_mmaction2", "pyslowfast mmaction2" },
 	{ "slow_r50_nl", "pyslowfast" },
 	{ "slowfast_r50_16x8", "pyslowfast" },
 	{ "slowfast_r50_4x16", "pyslowfast" },

@@ -90,7 +90,7 @@ measure(struct device *d, const struct dataset *set, int group, int frozen,
 	struct net *n;
 	struct comm *c = comm_self();
 	const struct loader_options loading = { .seed = 3, .threads = 1,
-		.ranks = 1, .crop = { .rule = CROP_MULTISCALE, .flip = 1 } };
+		.ranks = 1, .crop = crop_defaults };
 	const struct precise_options o = { .clips = SAMPLES, .group = group,
 		.frames = 2, .crop = SIDE, .memory = 1 << 20 };
 	struct precise *p;

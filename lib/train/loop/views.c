@@ -85,7 +85,10 @@ clip_settings_apply(const struct clip_settings *c, struct loader_options *o)
 		.flip = c->flip, .low = c->low, .high = c->high,
 		.inverse = c->inverse, .area = c->area,
 		.resize = (enum resize_filter)c->resize,
+		.distort = (int)c->distort,
+		.positions = c->five ? 5 : CROP_POSITIONS,
 		.largest = c->level == LEVEL_LARGEST };
+	crop_parse_scales(c->scales, &o->crop);
 	o->transforms = (struct transforms){ .mixup = c->mixup,
 		.cutmix = c->cutmix, .ops = (int)c->ops,
 		.level = (int)c->strength, .erase = c->erase,

@@ -11,7 +11,8 @@
 
 /* Names that vt-eval(1) explains, as choices of an option row. */
 #define VIEWS_NAMES "auto|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades"
-#define VIEWS_SAMPLERS "tsm|tsm-upstream|dense|ssv2|pyslowfast|charades|mmaction2"
+#define VIEWS_SAMPLERS "tsm|tsm-upstream|dense|ssv2|pyslowfast|charades|" \
+	"mmaction2"
 
 /*
  * views_set(protocol, st, v):
@@ -39,16 +40,20 @@ struct clip_settings {
 	double low, high, area;		/* jitter: short sides, in pixels for a
 					 * crop of 224; resized: the smallest
 					 * part of the frame, 0 to 1 */
+	const char *scales;		/* multiscale, as typed */
+	int64_t distort;
+	int five;			/* positions: 5, not 13 */
 	double mixup, cutmix, jitter[4], erase;
 	int64_t ops, strength, repeat;
 };
 
 /* The defaults. */
 #define CLIP_SETTINGS { .flip = 1, .low = 256, .high = 320, .area = 0.08, \
-	.strength = 9, .repeat = 1 }
+	.scales = "1,0.875,0.75,0.66", .distort = 1, .strength = 9, \
+	.repeat = 1 }
 
-/* clip_settings_apply(c, o): copy ${c} to the sampler, crop and effects of
- * ${o}; leave the other fields as they are. */
+/* clip_settings_apply(c, o): copy ${c}, whose scales can be parsed, to the
+ * sampler, crop and effects of ${o}; leave the other fields as they are. */
 void clip_settings_apply(const struct clip_settings *c,
     struct loader_options *o);
 
