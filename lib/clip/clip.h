@@ -93,8 +93,8 @@ void clip_validate(enum sampler s, const struct clip_input *v, int *frame);
  *
  * Windows: starts are spread evenly from the first to the last possible one,
  * rounded down, under CHARADES and MMACTION2 to the nearest.  A single window
- * with a stride lies in the middle.  Under PYSLOWFAST start k of n is k / n of the way,
- * without rounding, so the last possible start is not used.
+ * with a stride lies in the middle.  Under PYSLOWFAST start k of n is k / n of
+ * the way, without rounding, so the last possible start is not used.
  */
 void clip_test(enum sampler s, const struct clip_input *v, int view, int views,
     int *frame);
