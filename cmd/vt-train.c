@@ -35,7 +35,7 @@
 /*
  * Return all settings as a configuration file for the run directory, which the
  * caller frees.  Relative paths in ${o} become absolute.  A schedule from
- * standard input becomes the copy in the run, and so does a recipe.
+ * standard input becomes the copy in the run.
  */
 static char *
 vt_train_kept_settings(struct train_options *o)
@@ -64,8 +64,7 @@ vt_train_kept_settings(struct train_options *o)
 		*path[i] = path[i] == &s->schedule && strcmp(p, "-") == 0 ?
 		    path_join(s->output, "schedule.tsv") : path_absolute(p);
 	}
-	if (o->recipe != NULL)
-		o->recipe = path_join(s->output, RUNDIR_RECIPE);
+	o->recipe = NULL;		/* its settings are among these */
 	return options_config(0);
 }
 

@@ -224,7 +224,7 @@ planted() {
 	[ $got = 0 ] || grep -q "$name: a .*pipe .*(wanted a regular file)" "$T/err" || cat "$T/err"
 }
 train="vt-train -q --device=ref -j1 -i $T/set -m $T/tiny.net --schedule=$T/s.tsv --tensorboard"
-for name in .vt-train.lock latest log.jsonl config schedule.tsv network.net classes.txt \
+for name in .vt-train.lock latest log.jsonl config schedule.tsv network.net classes.txt recipe \
 	ckpt-0000000002.safetensors final.safetensors; do
 	planted run $name $train -o "$T/pl/run"
 done >"$T/faults"

@@ -80,6 +80,8 @@ rm "$T/b.recipe"
 check_exit "it resumes without a recipe" 75 train -o "$T/run" --stop-after=0.001s
 check_exit "it resumes with a recipe that is missing" 0 train --recipe="$T/b.recipe" -o "$T/run"
 check "it ends as the whole run" same whole run
+mv "$T/run" "$T/moved"
+check_exit "it is replayed without the recipe, elsewhere" 0 vt-train --replay="$T/moved"
 check_exit "a run without a recipe" 75 train -m tsm_tiny -o "$T/plain" --stop-after=0.001s
 check_exit "it keeps its network" 0 train -o "$T/plain"
 rm "$T/plain/recipe"
