@@ -174,6 +174,7 @@ for f in share/recipes/*.recipe; do
 		/^# [A-Z]: / { file[substr($1, 3, 1)] = 1 }
 		/^#/ && NF == 1 { next }
 		NF != 2 || !(substr($2, 1, 1) in file)' "$f")"
+	check "$name: its network is installed" test -f "share/models/$(sed -n 's/^train.model = \([^	]*\).*/\1/p' "$f").net"
 	check "$name: the commands take it" eval 'vt-schedule --recipe="$name" -o "$T/$name.tsv" &&
 		vt-train --recipe="$name" --print-config >/dev/null && vt-eval --recipe="$name" --print-config >/dev/null'
 	[ -f $golden/tables/"$name.tsv" ] || continue
