@@ -224,19 +224,19 @@ train_options_resumed(void)
 static const char *
 train_options_recipe(void)
 {
+	static char *own;
 	char *dir = train_options_resumed();
-	const char *named = o.recipe;
 
 	if (dir == NULL)
-		return named;
-	o.run_recipe = path_join(dir, RUNDIR_RECIPE);
+		return o.recipe;
+	own = path_join(dir, RUNDIR_RECIPE);
 	free(dir);
-	if (file_size(o.run_recipe) >= 0)
-		return o.run_recipe;
+	if (file_size(own) >= 0)
+		return own;
 	/* The run is of version 0.2.0, which kept no recipe. */
 	if (!options_given("model"))
 		o.set.model = "tsm_r50";
-	return named;
+	return o.recipe;
 }
 
 static const struct command command = {

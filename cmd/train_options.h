@@ -20,8 +20,6 @@ struct train_options {
 	const char *config, *recipe;
 	const char *replay, *replay_steps, *trace_samples;
 	int dry_run, time, parity;
-	char *run_recipe;		/* path in the resumed run; NULL: a new
-					 * run */
 	/* instead of a run */
 	const char *status, *export, *names;
 	int uses_run;			/* one of these three is set */
