@@ -47,6 +47,21 @@ static const struct option_row rows[] = {
 	{ 0, "schedule", OPTION_TEXT, &o.set.schedule, "FILE",
 	    "read the schedule from vt-schedule; -: stdin",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | RESUME_FACT },
+	{ 0, "epochs", OPTION_INT, &o.by.epochs, "N",
+	    "train N epochs without --schedule (%: by rule)",
+	    NULL, 0, SCHEDULE_EPOCHS, OPTION_COMMON | RESUME_FACT },
+	{ 0, "batch", OPTION_INT, &o.by.batch, "CLIPS",
+	    "set the clips of its batches (%: by rule)",
+	    NULL, 0, SCHEDULE_BATCH, RESUME_FACT },
+	{ 0, "lr", OPTION_REAL, &o.by.lr, "LR",
+	    "set its learning rate (%: of the recipe)",
+	    NULL, 0, 1e6, RESUME_FACT },
+	{ 0, "frames", OPTION_INT, &o.by.frames, "T",
+	    "set the frames of its clips (%: by rule)",
+	    NULL, 0, SCHEDULE_FRAMES, RESUME_FACT },
+	{ 0, "crop", OPTION_INT, &o.by.crop, "PIXELS",
+	    "set its crop size (%: by rule)",
+	    NULL, 0, SCHEDULE_CROP, RESUME_FACT },
 	{ 0, "loss", OPTION_CHOICE, &o.set.loss, "KIND",
 	    "set a missing loss: sigmoid, focal, ... (%)",
 	    LOSS_NAMES, 0, 0, 0 },
@@ -228,7 +243,8 @@ train_options_recipe(void)
 	char *dir = train_options_resumed();
 
 	if (dir == NULL)
-		return o.recipe;
+		return o.recipe != NULL || options_given("schedule") ||
+		    o.status != NULL || o.export != NULL ? o.recipe : "small";
 	own = path_join(dir, RUNDIR_RECIPE);
 	free(dir);
 	if (file_size(own) >= 0)
@@ -438,6 +454,29 @@ train_options_refuse_dataset(const char *option, const char *path)
 		    "directory)", text_quote(o.set.output), option);
 }
 
+/* Choose the schedule of a run without --schedule: that of the run that it
+ * resumes, unless the command line has numbers for a new one. */
+static void
+train_options_check_schedule(void)
+{
+	static const char *const names[] = { "epochs", "batch", "lr", "frames",
+		"crop" };
+	char *dir = train_options_resumed();
+	int numbers = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (options_on_line(names[i]) && options_given("schedule"))
+			options_wrong("--%s with --schedule=%s (wanted one of "
+			    "them)", names[i], text_quote(o.set.schedule));
+		numbers |= options_on_line(names[i]);
+	}
+	o.set.make_schedule = train_schedule_text;
+	o.set.schedule_how = &o.by;
+	if (o.set.schedule == NULL && dir != NULL && !numbers)
+		o.run_schedule = path_join(dir, "schedule.tsv");
+	free(dir);
+}
+
 static void
 train_options_check(void)
 {
@@ -446,9 +485,7 @@ train_options_check(void)
 
 	if (o.set.data == NULL)
 		options_wrong("no dataset (wanted --data=DIR)");
-	if (o.set.schedule == NULL)
-		options_wrong("no schedule (wanted --schedule=FILE; vt-schedule "
-		    "makes one)");
+	train_options_check_schedule();
 	train_options_check_values();
 	train_options_set_modes(&o.set.modes);
 	if ((refused = modes_refused(&o.set.modes)) != NULL)
@@ -485,6 +522,7 @@ train_options_read(int *argc, char ***argv)
 		return &o;
 	train_options_parse_val();
 	o.set.validates = o.set.val != NULL || o.set.holdout > 0;
+	o.set.by_rule = o.set.schedule == NULL;
 	if (o.replay != NULL)
 		train_options_forget_place();
 	train_options_check();

@@ -12,6 +12,7 @@
 #include "options/learners.h"
 #include "options/optimizer.h"
 #include "options/sums.h"
+#include "options/train_schedule.h"
 
 /* Fields have the names of their options, or a comment.  A text is NULL if it
  * was not set. */
@@ -20,6 +21,10 @@ struct train_options {
 	const char *config, *recipe;
 	const char *replay, *replay_steps, *trace_samples;
 	int dry_run, time, parity;
+	struct train_schedule by;	/* numbers of a run without
+					 * --schedule */
+	char *run_schedule;		/* of the resumed run, without
+					 * --schedule; NULL: none */
 	/* instead of a run */
 	const char *status, *export, *names;
 	int uses_run;			/* one of these three is set */

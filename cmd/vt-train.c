@@ -113,6 +113,8 @@ vt_train_settings(const struct train_options *o, int own)
 		s.loss = 0;
 	if (s.threads == 0)
 		s.threads = own;
+	if (o->run_schedule != NULL)
+		s.schedule = o->run_schedule;
 	s.videos.given = vt_train_video_option(o);
 	/* A configuration file lists all settings.  So --momentum in it does
 	 * not contradict a schedule that sets the momentum. */
@@ -179,7 +181,7 @@ vt_train_say_run(const struct train_options *o, const struct session *s)
 		detail("%s: %zu parameters are frozen", s->graph->name,
 		    freeze_count(s->graph));
 	detail("%s: epochs %d, steps %" PRIu64 ", done %" PRIu64,
-	    text_quote(o->set.schedule), schedule_epochs(s->t.schedule),
+	    s->t.schedule->path, schedule_epochs(s->t.schedule),
 	    schedule_steps(s->t.schedule, samples), s->t.state.step);
 }
 

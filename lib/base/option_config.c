@@ -36,10 +36,11 @@ option_config_unquote(char *s)
 
 /*
  * Return the option in the name ${name} of a recipe, such as train.lr, NULL if
- * it is an option of another command.  ${from} names the place of the line.
+ * it is an option of another command than ${own}.  ${from} names the place of
+ * the line.
  */
 static char *
-option_config_recipe_name(const char *from, char *name)
+option_config_recipe_name(const char *from, char *name, const char *own)
 {
 	static const char *const commands[] = { "schedule", "train", "eval" };
 	char *dot = strchr(name, '.');
@@ -48,8 +49,7 @@ option_config_recipe_name(const char *from, char *name)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (n == strlen(commands[i]) &&
 		    strncmp(name, commands[i], n) == 0)
-			return strcmp(program_name() + strlen("vt-"),
-			    commands[i]) == 0 ? dot + 1 : NULL;
+			return strcmp(own, commands[i]) == 0 ? dot + 1 : NULL;
 	options_wrong("%s: %s (wanted schedule.NAME, train.NAME or eval.NAME, "
 	    "an option of that command)", from, text_quote(name));
 }
@@ -94,7 +94,7 @@ option_config_line(struct option_table *t, const char *path, int number,
 	}
 	if (origin == OPTION_OF_RECIPE) {
 		from = xprintf("%s:%d", path, number);
-		name = option_config_recipe_name(from, name);
+		name = option_config_recipe_name(from, name, t->lines);
 		free(from);
 		if (name == NULL)
 			return;

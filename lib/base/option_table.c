@@ -37,7 +37,8 @@ option_table_fill(struct option_table *t, const struct command *command,
 {
 	for (int i = 0; i < t->rows; i++)
 		free(t->initial[i]);
-	*t = (struct option_table){ .command = command };
+	*t = (struct option_table){ .command = command,
+		.lines = program_name() + strlen("vt-") };
 	option_table_collect(t, command->rows);
 	t->own = t->rows;
 	option_table_collect(t, common);

@@ -21,6 +21,7 @@ struct option_table {
 	int on[OPTION_ROWS];	/* 1: a flag whose default is yes */
 	char *initial[OPTION_ROWS];	/* the default, as --help shows it */
 	int own, rows;		/* rows of the command; rows in all */
+	const char *lines;	/* command whose lines of a recipe are read */
 };
 
 /*

@@ -34,7 +34,7 @@ static const struct option_row common[] = {
 
 static struct option_table table;
 static char *defaults;		/* the settings before any origin was read */
-static struct { char *name, *text; } recipe;	/* NULL: none */
+static struct { char *name, *path, *text; } recipe;	/* NULL: none */
 
 _Noreturn void
 options_wrong(const char *fmt, ...)
@@ -183,18 +183,38 @@ options_read_recipe(struct option_table *t)
 	int i = option_named(t, "recipe");
 	const char *name = i < 0 ? NULL : t->command->recipe != NULL ?
 	    t->command->recipe() : *(const char **)t->row[i]->to;
-	char *path;
 
 	free(recipe.name);
+	free(recipe.path);
 	free(recipe.text);
-	recipe.name = recipe.text = NULL;
+	recipe.name = recipe.path = recipe.text = NULL;
 	if (name == NULL)
 		return;
-	if ((path = share_find("recipes", name, ".recipe")) == NULL)
+	if ((recipe.path = share_find("recipes", name, ".recipe")) == NULL)
 		exit(EXIT_USAGE);
 	recipe.name = xstrdup(name);
-	recipe.text = option_read_config(t, path, OPTION_OF_RECIPE);
-	free(path);
+	recipe.text = option_read_config(t, recipe.path, OPTION_OF_RECIPE);
+}
+
+const char *
+options_recipe_name(void)
+{
+	return recipe.name;
+}
+
+void
+options_recipe_of(const char *name, const struct option_row *rows)
+{
+	static struct option_table other;
+	static const struct option_row none[] = { OPTION_END };
+	const struct command command = { .rows = rows };
+
+	if (recipe.path == NULL)
+		return;
+	option_table_fill(&other, &command, none);
+	other.lines = name;
+	free(option_read_config(&other, recipe.path, OPTION_OF_RECIPE));
+	other.command = NULL;
 }
 
 /* Apply all origins.  The command line has been read already, because it names

@@ -225,12 +225,23 @@ char *options_config(unsigned except);
  * Return the recipe in force and the settings that it gives, as "NAME: lr=0.1
  * flip=no", or NULL if there is no recipe.  The caller frees it.
  *
+ * options_recipe_name():
+ * Return the recipe in force, as it was named; NULL: none.  Valid until the
+ * next options_parse.
+ *
+ * options_recipe_of(name, rows):
+ * Set ${rows}, which end with OPTION_END, to the values that the recipe in
+ * force has for the command ${name}, such as "schedule".  A wrong value ends the
+ * program.
+ *
  * options_recipe(name):
  * Return the text of the recipe in force, "" if there is none, followed by a
  * line that sets the option ${name} to its value in force.  The caller frees
  * it.
  */
 char *options_from_recipe(void);
+const char *options_recipe_name(void);
+void options_recipe_of(const char *name, const struct option_row *rows);
 char *options_recipe(const char *name);
 
 /*

@@ -70,6 +70,12 @@ struct learner_settings {
 struct settings {
 	/* what to train */
 	const char *data, *model, *schedule;	/* model: a path or a name */
+	/* Returns the table of a run without ${schedule}, for its training data
+	 * and ${schedule_how}, and ${says} how it is made. */
+	char *(*make_schedule)(const struct dataset *train, const void *how,
+	    int says);
+	const void *schedule_how;
+	int by_rule;			/* 1: without --schedule */
 	const char *init, *flip_swap;
 	struct video_settings videos;
 	const char *fps;		/* of videos, as it was typed */

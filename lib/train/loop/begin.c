@@ -150,8 +150,9 @@ begin_find_checkpoint(struct session *s, struct resume *r, struct init *in)
 	choices_state(s, NULL);
 	begin_check_best(s, &r->state);
 	if (begin_is_done(s, r))
-		note("%s is done; vt-eval -k %s -i DATA scores it",
-		    text_quote(s->t.o.output), text_quote(s->t.o.output));
+		note("%s is done; vt-eval -k %s%s scores it",
+		    text_quote(s->t.o.output), text_quote(s->t.o.output),
+		    s->t.o.validates ? "" : " -i DATA");
 	else
 		note("%s: resuming after step %" PRIu64, text_quote(r->path),
 		    r->state.step);

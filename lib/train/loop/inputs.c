@@ -90,13 +90,17 @@ inputs_check_strides(const struct session *s)
 static int
 inputs_open_schedule(struct session *s)
 {
+	const char *path = s->t.o.schedule;
 	struct table *t;
 
-	s->text.schedule = inputs_text(s->comm, s->t.o.schedule);
+	s->text.schedule = path != NULL ? inputs_text(s->comm, path) :
+	    inputs_share(s->comm, s->comm->rank == 0 ?
+	    s->t.o.make_schedule(s->t.train, s->t.o.schedule_how,
+	    !s->use.opens_again) : NULL);
 	if (s->text.schedule == NULL)
 		return -1;
-	t = table_parse(strcmp(s->t.o.schedule, "-") == 0 ? "standard input" :
-	    text_quote(s->t.o.schedule), s->text.schedule);
+	t = table_parse(path == NULL ? "the schedule" : strcmp(path, "-") == 0 ?
+	    "standard input" : text_quote(path), s->text.schedule);
 	if (t != NULL)
 		s->t.schedule = schedule_from_table(t);
 	table_free(t);
@@ -379,10 +383,13 @@ inputs_open_imbalance(struct session *s)
 int
 inputs_open(struct session *s)
 {
-	int status;
+	int status, made = s->t.o.schedule == NULL;
 
-	if ((status = inputs_agree(s, inputs_open_schedule(s))) != 0 ||
+	if ((!made && (status = inputs_agree(s,
+	    inputs_open_schedule(s))) != 0) ||
 	    (status = inputs_open_data(s)) != 0 ||
+	    (made && (status = inputs_agree(s,
+	    inputs_open_schedule(s))) != 0) ||
 	    (status = inputs_agree(s, inputs_open_flips(s))) != 0 ||
 	    (status = inputs_agree(s, inputs_open_imbalance(s))) != 0)
 		return status;

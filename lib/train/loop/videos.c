@@ -14,6 +14,8 @@
 #include "train/run/rundir.h"
 
 #define Q text_quote
+#define VIDEOS_HELD 40			/* of so many, a part validates */
+#define VIDEOS_PART 0.2			/* unless the user says otherwise */
 #define VIDEOS_SHARD (512 << 20)	/* bytes; vt-pack's default */
 
 const char *const videos_name[2] = { "data", "val" };
@@ -143,6 +145,8 @@ videos_list(struct videos *p, int which, const char *path)
 		}
 		p->divided = 1;
 	}
+	p->holds_out |= which == 0 && !p->divided &&
+	    video_set_list(s->videos)->n >= VIDEOS_HELD;
 	if (p->o->videos.cache != NULL) {
 		char *name = video_set_name(s->videos);
 
@@ -153,6 +157,17 @@ videos_list(struct videos *p, int which, const char *path)
 		    videos_name[which]) : xstrdup(path);
 	}
 	return videos_decide(p, which);
+}
+
+/* Return 1 if a part of the data validates in the run ${run}. */
+static int
+videos_held_out(const char *run)
+{
+	char *split = path_join(run, SPLIT_FILE);
+	int has = file_size(split) >= 0;
+
+	free(split);
+	return has;
 }
 
 /*
@@ -169,6 +184,7 @@ videos_open_first(struct videos *p, int which, const char *path, int replays)
 	if (made != NULL && manifest_exists(made) && !manifest_exists(path) &&
 	    (replays || access(path, F_OK) != 0)) {
 		p->of[which].path = made;
+		p->holds_out |= which == 0 && videos_held_out(p->run);
 		return 0;
 	}
 	if (video_set_is(path))
@@ -184,12 +200,13 @@ static int
 videos_share(struct videos *p, struct videos_set *s)
 {
 	struct comm *c = p->comm;
-	struct { int made, due, divided; } has = { s->path != NULL,
-		s->plan != NULL, p->divided };
+	struct { int made, due, divided, holds_out; } has = { s->path != NULL,
+		s->plan != NULL, p->divided, p->holds_out };
 
 	if (comm_broadcast(c, &has, sizeof(has), 0) != 0)
 		return -1;
 	p->divided = has.divided;
+	p->holds_out = has.holds_out;
 	if (has.made && (s->path = inputs_share(c, s->path)) == NULL)
 		return -1;
 	return has.due && (s->plan = inputs_share(c, s->plan)) == NULL ? -1 : 0;
@@ -226,8 +243,12 @@ videos_open(struct videos *p, struct comm *c, struct settings *o,
 			return status;
 		if (videos_share(p, &p->of[which]) != 0)
 			return EXIT_RANKS;
-		if (p->divided && !replays) {
+		if (which == 0 && p->divided && !replays) {
 			o->val = o->data;
+			o->validates = 1;
+		} else if (which == 0 && p->holds_out && o->by_rule &&
+		    o->validation == NULL) {
+			o->holdout = VIDEOS_PART;
 			o->validates = 1;
 		}
 	}
