@@ -297,7 +297,7 @@ torture: all $(TEST) $(FAULT_SO)
 	@BUILD=$(BUILD) LIMIT=10800 SHOW=yes SEED='$(SEED)' COUNT='$(COUNT)' tests/run \
 	    $(or $(TESTS),$(patsubst tests/%,%,$(shell find tests/torture -type f -perm -u+x)))
 demo-run: all
-	@BUILD=$(BUILD) VIDEOS='$(VIDEOS)' NET='$(NET)' OUT='$(OUT)' SEED='$(SEED)' share/demo/run
+	@BUILD=$(BUILD) OUT='$(OUT)' SEED='$(SEED)' share/demo/run
 # Run each fuzzer in tests/fuzz, or those in TARGETS, for TIME seconds.
 TIME = 60
 fuzz:
@@ -346,7 +346,6 @@ help:
 	@echo '  make clean        remove $(BUILD)/'
 	@echo 'Settings: CC CFLAGS CPPFLAGS LDFLAGS BUILD, and auto, yes or no for'
 	@echo 'FFMPEG CAIRO MPI DNNL CUDA NCCL; STATIC=yes links archives.  make check TESTS="ops shard" runs only these tests;'
-	@echo 'make demo VIDEOS=DIR NET=tsm_r18 OUT=DIR trains on your own videos, a folder per class.'
 
 force:
 .PHONY: all deps check check-quick lint check-run check-quick-run lint-run check-gpu demo demo-run fuzz fuzz-nets torture bench install uninstall clean help force

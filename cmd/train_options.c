@@ -134,7 +134,7 @@ static const struct option_row rows[] = {
 	    BEST_NAMES, 0, 0, RESUME_GUARD },
 	{ 0, "stop-after", OPTION_TIME, &o.set.stop_after, "TIME",
 	    "save and stop after TIME, exit 75 (%: off)",
-	    NULL, 0, 1e9, OPTION_COMMON | RESUME_GUARD },
+	    NULL, 0, 1e9, RESUME_GUARD },
 	{ 0, "max-loss", OPTION_REAL, &o.set.max_loss, "X",
 	    "treat a larger loss as divergence (%: NaN, Inf only)",
 	    NULL, 0, 1e30, RESUME_GUARD },
@@ -256,7 +256,7 @@ train_options_recipe(void)
 }
 
 static const struct command command = {
-	.usage = "[OPTION]... --data=DIR --schedule=FILE --output=DIR",
+	.usage = "[OPTION]... --data=DIR [--schedule=FILE] --output=DIR",
 	.summary = "Train a network on videos; under mpirun, on all ranks together.",
 	.example = "vt-train --data=train --model=tsm_tiny --schedule=s.tsv --output=run",
 	.rows = rows,

@@ -14,13 +14,13 @@
  *	frames	8, or fewer if half of the videos have fewer
  *	crop	7/8 of the median short side, in steps of 16, from 32 to 112
  *	batch	8 clips, or the largest power of two below the samples
- *	epochs	as many as show 12,000 clips, or 120 of each class if that is
+ *	epochs	as many as show 10,000 clips, or 120 of each class if that is
  *		more, from 12 to 100
  *
  * A warm-up takes a quarter of the epochs at most.
  */
 enum { FRAMES = 8, CROP_STEP = 16, CROP_MIN = 32, CROP_MAX = 112, BATCH = 8,
-	CLIPS = 12000, CLASS_CLIPS = 120, EPOCHS_MIN = 12, EPOCHS_MAX = 100 };
+	CLIPS = 10000, CLASS_CLIPS = 120, EPOCHS_MIN = 12, EPOCHS_MAX = 100 };
 
 /* The numbers of the recipe.  Those that are 0 follow from the rule. */
 static struct rule rule = RULE_SETTINGS;

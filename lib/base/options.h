@@ -231,8 +231,8 @@ char *options_config(unsigned except);
  *
  * options_recipe_of(name, rows):
  * Set ${rows}, which end with OPTION_END, to the values that the recipe in
- * force has for the command ${name}, such as "schedule".  A wrong value ends the
- * program.
+ * force has for the command ${name}, such as "schedule".  A wrong value ends
+ * the program.
  *
  * options_recipe(name):
  * Return the text of the recipe in force, "" if there is none, followed by a

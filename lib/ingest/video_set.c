@@ -19,8 +19,26 @@
 #define MEMORY ((size_t)256 << 20)	/* of encoded frames; more go to a
 					 * file */
 
+/* Return 1 if a name in the folder ${dir} is that of a frame, 0 otherwise. */
+static int
+video_set_has_frame(const char *dir)
+{
+	static const char *const ends[] = { ".jpg", ".jpeg", ".png" };
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int has = 0;
+
+	while (d != NULL && !has && (e = readdir(d)) != NULL)
+		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+			has |= text_ends(e->d_name, ends[i]);
+	if (d != NULL)
+		closedir(d);
+	return has;
+}
+
 /* Append the names in ${dir} to ${list} in byte order: as videos, or, with
- * ${inner}, as folders of videos.  Count what is skipped in ${l}. */
+ * ${inner}, as folders of videos, which may have further folders.  Count what
+ * is skipped in ${l}. */
 static int
 video_set_add_folder(struct list *list, const char *dir, int inner,
     struct litter *l)
@@ -35,10 +53,11 @@ video_set_add_folder(struct list *list, const char *dir, int inner,
 
 		if (file_is_litter(entry[i]->d_name, l) || bad)
 			;
+		else if (file_is_dir(path) && (inner ||
+		    !video_set_has_frame(path)))
+			bad = video_set_add_folder(list, path, 0, l);
 		else if (!inner)
 			list_add(list, path);
-		else if (file_is_dir(path))
-			bad = video_set_add_folder(list, path, 0, l);
 		else
 			warning("%s: skipped, since no folder names its class",
 			    Q(path));

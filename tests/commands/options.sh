@@ -145,13 +145,13 @@ refused 'one:1: no closing quote' 'prefix = "a\n'
 refused 'one:1: no closing quote' 'prefix = "a\\"\n'
 refused 'one:2: "b\\"" after the closing quote' '\nprefix = "a"b"\n'
 refused 'one: offset 10: a zero byte' 'prefix = a\0b\n'
-refused 'one:1: no option lr \(an option of vt-schedule\)' 'lr = 1\n'
+refused 'one:1: no option gamma \(an option of vt-schedule\)' 'gamma = 1\n'
 
 # ---- an option of another command ----
 
-check_message "--lr with vt-train ends with 2" 2 'no option --lr=0.1 \(an option of vt-schedule\)' \
-	vt-train --lr=0.1 -i train
-check_message "--batch with vt-train ends with 2" 2 'no option --batch \(an option of vt-schedule\)' vt-train --batch 8
+check_message "--gamma with vt-train ends with 2" 2 'no option --gamma=0.1 \(an option of vt-schedule\)' \
+	vt-train --gamma=0.1 -i train
+check_message "--policy with vt-train ends with 2" 2 'no option --policy \(an option of vt-schedule\)' vt-train --policy long
 check_exit "--short-side with vt-pack ends with 2" 2 vt-pack --short-side=128
 check_says "--short-side with vt-pack: the message names the commands with --short-side" \
 	'no option --short-side=128 \(an option of vt-bench and vt-extract and vt-train\)'

@@ -37,7 +37,8 @@ r=--recipe=$T/a.recipe
 echo 'weight-decay = 0.5' >"$T/c"
 check_same "each command reads its lines" "3 # recipe, tsm_tiny # recipe, 2 # recipe" \
 	"$(value epochs vt-schedule $r), $(value model vt-train $r), $(value clips vt-eval $r)"
-check_same "without a recipe, the defaults hold" "tsm_r18 # default" "$(value model vt-train)"
+check_same "with neither recipe nor schedule, the recipe small holds" "adamw # recipe" "$(value optimizer vt-train)"
+check_same "with a schedule, the defaults hold" "sgd # default" "$(value optimizer vt-train --schedule=s.tsv)"
 check_same "a file of -c is stronger" "0.5 # file" "$(value weight-decay vt-train $r -c "$T/c")"
 check_same "the command line is stronger" "1 # command line" "$(value weight-decay vt-train $r --weight-decay=1)"
 check_same "a stronger list replaces that of the recipe" "stem # command line" "$(value freeze vt-train $r --freeze=stem)"
@@ -53,7 +54,7 @@ refused() {
 }
 refused 'pack.output \(wanted schedule.NAME, train.NAME or eval.NAME, an option of that command\)' 'pack.output = x'
 refused 'seed \(wanted schedule.NAME' 'seed = 1'
-refused 'no option epochs \(an option of vt-schedule\)' 'train.epochs = 3'
+refused 'no option gamma \(an option of vt-schedule\)' 'train.gamma = 3'
 refused 'no option config' 'train.config = a'
 refused 'weight-decay: 2 \(wanted a number from 0 to 1\)' 'train.weight-decay = 2'
 refused 'weight-decay: 2 \(wanted a number from 0 to 1\)' 'train.weight-decay = 2' --weight-decay=1

@@ -56,7 +56,7 @@ prints "all of them train" '^# data  *12 samples'
 check_exit "--val=none" 0 plan_of --val=none
 prints "lets all videos train" '^# data  *48 samples'
 
-# ---- the run goes on with its own ----
+# ---- a resumed run keeps its schedule and recipe ----
 
 check_exit "a run that is stopped" 75 train stopped --stop-after=0.01s --save-steps=1
 printf 'schedule.lr = 1\ntrain.clip-grad = 1\n' >"$T/other"

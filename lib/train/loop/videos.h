@@ -38,8 +38,8 @@ struct videos {
  * videos_open(p, c, o, run, replays):
  * Find out which data of ${o} are videos, and whether their sets exist.
  * ${run} may be NULL; for one that is replayed, its sets are taken as they are.
- * If a list has rows of the subset val, they become the set of o->val.  Otherwise
- * set o->holdout if ${o} leaves schedule and validation to the rules.
+ * If a list has rows of the subset val, they become the set of o->val.
+ * Otherwise set o->holdout if ${o} leaves schedule and validation to the rules.
  * ${o} must outlive ${p}, which videos_close frees in any case.  Return 0, or
  * an exit status that is the same on all ranks.  Collective: all ranks call it.
  */
