@@ -35,10 +35,11 @@
 /*
  * Return all settings as a configuration file for the run directory, which the
  * caller frees.  Relative paths in ${o} become absolute.  A schedule from
- * standard input becomes the copy in the run.
+ * standard input, or made by rule, becomes the copy in the run, and ${holdout}
+ * is the part of the data that validates.
  */
 static char *
-vt_train_kept_settings(struct train_options *o)
+vt_train_kept_settings(struct train_options *o, double holdout)
 {
 	struct settings *s = &o->set;
 	const char **const path[] = { &s->data, &s->validation, &s->output,
@@ -64,6 +65,10 @@ vt_train_kept_settings(struct train_options *o)
 		*path[i] = path[i] == &s->schedule && strcmp(p, "-") == 0 ?
 		    path_join(s->output, "schedule.tsv") : path_absolute(p);
 	}
+	if (s->schedule == NULL)
+		s->schedule = path_join(s->output, "schedule.tsv");
+	if (s->validation == NULL && holdout > 0)
+		s->validation = xprintf("%g%%", 100 * holdout);
 	o->recipe = NULL;		/* its settings are among these */
 	return options_config(0);
 }
@@ -190,7 +195,7 @@ static int
 vt_train_write_record(struct train_options *o, struct session *s,
     char *const *argument)
 {
-	char *settings = vt_train_kept_settings(o);
+	char *settings = vt_train_kept_settings(o, s->t.o.holdout);
 	int status = session_record(s, settings, argument);
 
 	free(settings);

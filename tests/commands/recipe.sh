@@ -172,6 +172,7 @@ for f in share/recipes/*.recipe; do
 			"$(sed -n 's/^\([^#].*\) = \([^	]*\)	.*/\1 \2/p' "$f" | sort)" ;;
 	esac
 	check_same "$name: each setting has a source" "" "$(awk -F '\t# ' '
+		/^[^#].*\t# chosen here$/ { next }
 		/^# [A-Z]: / { file[substr($1, 3, 1)] = 1 }
 		/^#/ && NF == 1 { next }
 		NF != 2 || !(substr($2, 1, 1) in file)' "$f")"

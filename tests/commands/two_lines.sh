@@ -51,7 +51,8 @@ check_exit "numbers beside a schedule" 2 plan_of --schedule="$T/run/schedule.tsv
 check_says "the message names both" '--epochs with --schedule=.*schedule.tsv .wanted one of them'
 mkdir "$T/few"
 for class in pan_left zoom_in; do cp -r "$V/$class" "$T/few"; done
-check_exit "fewer than 40 videos" 0 vt-train -n -i "$T/few"
+mkdir "$T/few/zoom_in/day 2" && mv "$T/few/zoom_in"/*4.* "$T/few/zoom_in/day 2"
+check_exit "fewer than 40 videos, some in a further folder" 0 vt-train -n -i "$T/few"
 prints "all of them train" '^# data  *12 samples'
 check_exit "--val=none" 0 plan_of --val=none
 prints "lets all videos train" '^# data  *48 samples'
