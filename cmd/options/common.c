@@ -1,6 +1,9 @@
 /* Print the libraries, devices and formats of this build. */
+#include <stdlib.h>
+
 #include "backend/backend.h"
 #include "base/cpus.h"
+#include "base/host.h"
 #include "base/isa.h"
 #include "base/version.h"
 #include "comm/comm.h"
@@ -20,11 +23,13 @@ common_fabric(void)
 void
 common_versions(FILE *f)
 {
-	char text[64];
+	char text[64], *processor = host_processor(), *host = host_facts(".");
 
-	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, "
-	    "%s\nback ends:", comm_library(), common_fabric(),
-	    isa_name(isa_best()), cpus_text(text));
+	fprintf(f, "ranks: %s\nsums between devices: %s\nprocessor: %s, %s, "
+	    "%s\nhost: %s\nback ends:", comm_library(), common_fabric(),
+	    isa_name(isa_best()), processor, cpus_text(text), host);
+	free(processor);
+	free(host);
 	for (int i = 0; backends[i] != NULL; i++)
 		if (backends[i]->library != NULL)
 			fprintf(f, " %s (%s)", backends[i]->name,

@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "backend/backend.h"
 #include "base/cpus.h"
+#include "base/host.h"
 #include "base/isa.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -16,29 +16,13 @@
 #include "media/jpeg.h"
 #include "media/video.h"
 
-/*
- * Return the processor's model name from the kernel, or else the architecture.
- */
+/* Move ${text} to ${f}, and free it. */
 static void
-machine_processor(char *to, size_t size)
+machine_put(struct fact *f, const char *key, char *text)
 {
-	FILE *f = fopen("/proc/cpuinfo", "r");
-	char line[512];
-	struct utsname u;
-
-	snprintf(to, size, "%s", uname(&u) == 0 ? u.machine : "unknown");
-	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		char *value = strchr(line, ':');
-
-		if (value == NULL || !text_starts(line, "model name"))
-			continue;
-		value += 1 + strspn(value + 1, " \t");
-		value[strcspn(value, "\n")] = '\0';
-		snprintf(to, size, "%s", value);
-		break;
-	}
-	if (f != NULL)
-		fclose(f);
+	f->key = key;
+	snprintf(f->value, sizeof(f->value), "%s", text);
+	free(text);
 }
 
 /* Append ", libavformat 59.27.100, libavcodec ..." to ${b}. */
@@ -84,14 +68,14 @@ machine_facts(struct fact *f)
 
 	f[n].key = "cores";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", cpus_text(cores));
+	machine_put(&f[++n], "host", host_facts("."));
 	f[++n].key = "isa";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", isa_name(isa_best()));
 	f[++n].key = "libraries";
 	machine_libraries(f[n].value, sizeof(f[n].value));
 	f[++n].key = "memory";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", text_bytes(text, bytes));
-	f[++n].key = "processor";
-	machine_processor(f[n].value, sizeof(f[n].value));
+	machine_put(&f[++n], "processor", host_processor());
 	f[++n].key = "program";
 	snprintf(f[n].value, sizeof(f[n].value), "%s", version_build);
 	return n + 1;

@@ -22,7 +22,7 @@ quick='--runs=3 --warmup=1'
 # in order.
 well_formed() {
 	awk -F'\t' -v name="$2" '
-		NR == 1 { if ($0 !~ /^# .*processor: .*program: vt /) bad = "machine line" ; next }
+		NR == 1 { if ($0 !~ /^# .*host: Linux .*processor: .*program: vt /) bad = "machine line" ; next }
 		/^# / { next }
 		/^#/ { if ($0 != "#name\tunit\tn\tmin\tmedian\tp99\tnote") bad = "header"; head++; next }
 		{ rows++ }

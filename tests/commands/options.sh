@@ -170,6 +170,8 @@ check_same "-q omits the warning" "" "$(cat "$T/err")"
 check_exit "an unknown VT_ISA is no error" 0 env VT_ISA=avx9 vt-schedule --epochs=1 --milestones=none
 check_says "a warning names the unknown instruction set" 'warning: VT_ISA=avx9: no such instruction set'
 if built oneDNN; then
+	check "--version -v names kernel, NUMA nodes and file system" \
+		sh -c 'vt-train --version -v | grep -Eq "^host: Linux [^,]*,.* [0-9]+ NUMA nodes?, [a-z0-9.]+$"'
 	check "--version -v names the version of oneDNN" \
 		sh -c 'vt-train --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)" &&
 		vt-eval --version -v | grep -q "^back ends: cpu (oneDNN [0-9.]*)"'
