@@ -226,10 +226,9 @@ list_detect(struct list_reading *r)
 	const struct list_format *named = r->how->format > 0 ?
 	    &list_formats[r->how->format - 1] : NULL;
 
-	if (list_is_json(r->text.data) || (named != NULL &&
-	    named->by == LIST_BY_TEXT))
-		r->json = json_try(r->name, r->text.data, r->text.n,
-		    &r->broken);
+	if (list_is_json(r->text.data) && (r->json = json_parse(r->name,
+	    r->text.data, r->text.n)) == NULL)
+		return -1;
 	if (named != NULL && named->by == LIST_BY_TEXT)
 		r->format = named;
 	else if (named == NULL && list_detect_by(r, LIST_BY_TEXT) != 0)

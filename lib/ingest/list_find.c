@@ -75,6 +75,31 @@ list_find(struct list_reading *r, const char *id, const char *ending)
 }
 
 struct list_row *
+list_find_class(struct list_reading *r, const char *id, const char *class,
+    int in_class)
+{
+	char *below[] = {
+		xprintf("%s/v_%s", class, id), xprintf("%s/v_%s", class, id),
+		xprintf("v_%s", id), xstrdup(id)
+	};
+	const size_t n = sizeof(below) / sizeof(*below);
+	struct list_row *row;
+	char *path = NULL, *missing;
+
+	for (char *s = below[1]; *s != '\0' && *s != '/'; s++)
+		*s = *s == ' ' ? '_' : *s;
+	for (size_t i = 0; i < n && path == NULL; i++)
+		if (i != 1 || strcmp(below[0], below[1]) != 0)
+			path = list_try_endings(r, below[i]);
+	missing = xprintf("%s.mp4", below[in_class ? 0 : 2]);
+	row = list_found(r, path, missing);
+	for (size_t i = 0; i < n; i++)
+		free(below[i]);
+	free(missing);
+	return row;
+}
+
+struct list_row *
 list_find_path(struct list_reading *r, const char *path)
 {
 	char *whole = list_place(r, path);

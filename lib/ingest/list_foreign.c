@@ -71,7 +71,6 @@ static const struct list_foreign_row list_foreign_lines_of[] = {
 };
 
 static const struct list_foreign_row list_foreign_json[] = {
-	{ "\"database\"", "ActivityNet JSON" },
 	{ "\"gameTime\"", "SoccerNet JSON" },
 	{ "\"slots\"", "V7 JSON" },
 	{ "\"framesCount\"", "Supervisely JSON" },

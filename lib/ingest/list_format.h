@@ -52,8 +52,7 @@ struct list_reading {
 
 	struct buffer text;		/* cut into lines, and these into
 					 * cells */
-	struct json *json;		/* the text, or NULL with ${broken} */
-	struct error broken;
+	struct json *json;		/* the text, or NULL */
 	struct list_lines lines;
 	size_t next;			/* index of the next line to read */
 	int line;			/* number of the current line */
@@ -428,12 +427,20 @@ struct list_row *list_found(struct list_reading *r, char *path,
  * without an extension: the first of list_try_endings that exists, or ${id}
  * with ${ending}.
  *
+ * list_find_class(r, id, class, in_class):
+ * Append a row without a label for a whole video of ActivityNet or HACS:
+ * CLASS/v_ID.mp4, with blanks or '_' in the class, v_ID.mp4 or ID.mp4, or one
+ * with another extension.  If none exists, it is the first of them with
+ * ${in_class}, v_ID.mp4 without.
+ *
  * list_find_path(r, path):
  * Append a row without a label for ${path}.  If there is no such file and
  * ${path} has no extension, try those of list_find.
  */
 struct list_row *list_find(struct list_reading *r, const char *id,
     const char *ending);
+struct list_row *list_find_class(struct list_reading *r, const char *id,
+    const char *class, int in_class);
 struct list_row *list_find_path(struct list_reading *r, const char *path);
 
 /*

@@ -35,8 +35,6 @@ converts jq "A JSON object of videos and their classes" '{"a":{"label":"walk"},"
 converts jq "A JSON array of objects" \
 	'[{"video":"a.mp4","label":"walk","start":0.5,"end":1.7},{"video":"b.mp4","label":"run","start":"00:02.25","end":"00:03.5"}]' \
 	"$(recipe 'A JSON array')" "a.mp4,walk,0.5,1.7 b.mp4,run,2.25,3.5 "
-filters ActivityNet '{"version":"1.3","database":{"a":{"subset":"training","annotations":[{"segment":[0.5,1.7],"label":"Hand, wave"}]},"b":{"annotations":[]}}}' \
-	'v_a.mp4,"Hand, wave",0.5,1.7 '
 filters "Label Studio" '[{"id":1,"data":{"video":"/data/upload/3/0a1b2c3d-a.mp4"},"annotations":[{"was_cancelled":false,"result":[{"type":"timelinelabels","value":{"ranges":[{"start":13,"end":36}],"timelinelabels":["walk","wave"]}}]},{"was_cancelled":true,"result":[]}]},{"id":2,"data":{"video":"/data/local-files/?d=clips/b.mp4"},"annotations":[{"result":[{"value":{"ranges":[{"start":1,"end":6}],"timelinelabels":["run"]}}]}]}]' \
 	"a.mp4,walk,0.5,1.5 a.mp4,wave,0.5,1.5 clips/b.mp4,run,0,0.25 "
 filters "V7 Darwin" '{"version":"2.0","item":{"slots":[{"fps":5,"source_files":[{"file_name":"a.mp4"}]}]},"annotations":[{"name":"walk","ranges":[[5,10],[15,20]]}]}' \

@@ -312,6 +312,62 @@ test_hacs(void)
 	    "auto", "a_000001_000002.mp4|7");
 }
 
+static void
+test_activitynet(void)
+{
+#define VIDEO "{\"database\":{\"a\":{\"annotations\":[%s]}}}"
+	static const char *const bad[] = {
+		"{\"segment\":[0,1]}", "{\"segment\":[0],\"label\":\"x\"}",
+		"{\"segment\":[-1,1],\"label\":\"x\"}",
+		"{\"segment\":[0,1e9],\"label\":\"x\"}",
+		"{\"segment\":\"0\",\"label\":\"x\"}",
+	};
+	const char *list = "{\"version\":\"1.3\",\"database\":{"
+	    "\"a\":{\"duration\":5.0,\"subset\":\"training\","
+	    "\"annotations\":[{\"segment\":[0.5,1.7],\"label\":\"Long jump\"},"
+	    "{\"segment\":[4.5,7],\"label\":\"Fall, hard\"},"
+	    "{\"segment\":[0,0],\"label\":\"none\"},"
+	    "{\"segment\":[6,7],\"label\":\"none\"}]},"
+	    "\"b\":{\"duration\":\"0\",\"subset\":\"validation\","
+	    "\"annotations\":[{\"segment\":[1,2],\"label\":\"Run\"}]},"
+	    "\"c\":{\"duration\":\"9.5\",\"subset\":\"testing\","
+	    "\"annotations\":[]},\"d\":{\"subset\":\"testing\"}}}";
+	char text[200], path[600];
+
+	said_begin(why, sizeof(why));
+	reads("ActivityNet: segments end with the video, empty ones are left "
+	    "out", list, "auto", "v_a.mp4+_000500_001700ms|Long jump[0.5,1.7] "
+	    "v_a.mp4+_004500_005000ms|Fall, hard[4.5,5] "
+	    "v_b.mp4+_000001_000002|Run[1,2]");
+	said_end();
+	check_read("ActivityNet: a subset", "list", list, "auto", NULL,
+	    "validation", "v_b.mp4+_000001_000002|Run[1,2]");
+	snprintf(path, sizeof(path), "%s/Run", dir);
+	mkdir(path, 0755);
+	put("Run/v_b.webm", "x");
+	snprintf(path, sizeof(path), "%s/Run/v_b.webm+_000001_000002|Run[1,2]",
+	    dir);
+	check_read("ActivityNet: a video in the folder of its class", "list",
+	    list, "auto", dir, "validation", path);
+	unlink(put("Run/v_b.webm", ""));
+	snprintf(path, sizeof(path), "%s/Run", dir);
+	rmdir(path);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), VIDEO, bad[i]);
+		refuses(bad[i], text, "auto", "list: a: annotation 1 (wanted "
+		    "\"segment\": [BEGIN, END] in seconds, and");
+	}
+	refuses("ActivityNet: an id with a slash is refused",
+	    "{\"database\":{\"../a\":{}}}", "auto", "list: database: ../a "
+	    "(wanted an id");
+	refuses("ActivityNet: a duration in words is refused",
+	    "{\"database\":{\"a\":{\"duration\":\"x\"}}}", "auto",
+	    "list: a: duration (wanted seconds)");
+	refuses("ActivityNet: another file is refused",
+	    "[{\"id\":\"1\"}]", "activitynet", "no object \"database\"");
+#undef VIDEO
+}
+
 /* Files of other programs, and lists that look like two formats. */
 static void
 test_foreign(void)
@@ -333,7 +389,6 @@ test_foreign(void)
 		    "line 1: BORIS events" },
 		{ "annotation_id,annotator,choice,lead_time,video\n1,1,x,2,a.mp4\n",
 		    "line 1: Label Studio CSV" },
-		{ "{\"version\":1,\"database\":{}}", "line 1: ActivityNet JSON" },
 		{ "{}", "line 1: JSON (wanted" },
 		{ "[{\"id\":1,\"annotations\":[{\"result\":[]}]}]",
 		    "line 1: Label Studio JSON" },
@@ -673,6 +728,8 @@ test_round_trip(void)
 {
 	static const struct { const char *format, *group, *text; } list[] = {
 		{ "ssv2", NULL, "[{\"id\":\"7\",\"template\":\"Put [a, \\\"b\\\"]\"}]" },
+		{ "activitynet", NULL, "{\"database\":{\"a\":{\"subset\":\"training\","
+		    "\"annotations\":[{\"segment\":[0.5,2],\"label\":\"x, y\"}]}}}" },
 		{ "charades-frames", NULL, "original_vido_id video_id frame_id "
 		    "path labels\nAB 0 0 AB/1.jpg \"12,59\"\nAB 0 1 AB/2.jpg "
 		    "\"12\"\nCD 1 3 CD/3.jpg \"\"\n" },
@@ -752,6 +809,7 @@ main(void)
 	test_times();
 	test_cells();
 	test_hacs();
+	test_activitynet();
 	test_foreign();
 	test_subsets();
 	test_patterns();

@@ -13,13 +13,8 @@
 int
 ssv2_detect(struct list_reading *r)
 {
-	const struct json *o;
+	const struct json *o = json_at(r->json, 0);
 
-	if (!list_is_json(r->text.data))
-		return 0;
-	if (r->json == NULL)
-		return strstr(r->text.data, "\"template\"") != NULL;
-	o = json_at(r->json, 0);
 	return json_get(o, "id") != NULL && (json_get(o, "template") != NULL ||
 	    json_size(o) == 1);
 }
@@ -67,8 +62,6 @@ ssv2_read(struct list_reading *r)
 {
 	int result = 0;
 
-	if (r->json == NULL)
-		return fail("%s", r->broken.text);
 	if (!json_is(r->json, '['))
 		return fail("%s: not a JSON array (wanted %s)", r->name,
 		    r->format->wanted);
