@@ -41,6 +41,7 @@ static const char *root, *subset, *class_file, *output, *report, *size, *fps;
 static const char *levels;
 static int zero, annotations_format, class_order, label_from, format, flow, rgb, enlarge, on_error,
     allow_truncated, strict_rate, force, dry_run, quiet, verbose, progress;
+static double around;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
     max_pixels = 64 << 20, max_damage, threads, memory = 256 << 20;
 static const char *config, *estimate, *budget_text;
@@ -55,6 +56,9 @@ static const struct option_row rows[] = {
 	{ 0, "annotations-format", OPTION_CHOICE, &annotations_format, "FORMAT",
 	    "set the format of the list: tsm, ... (detected)",
 	    list_format_choices, 0, 0, OPTION_COMMON },
+	{ 0, "around", OPTION_TIME, &around, "TIME",
+	    "make parts of TIME from events without duration", NULL, 0.01, 1e6,
+	    0 },
 	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
 	    "use only annotations of train, test, ...", NULL, 0, 0,
 	    OPTION_COMMON },
@@ -235,6 +239,9 @@ static void
 vt_extract_resolve_options(struct extract_job *j)
 {
 	struct error why = { "" };
+	const char *of_lists = subset != NULL && split_how.split == NULL ?
+	    "subset" : annotations_format != 0 ? "annotations-format" :
+	    around > 0 ? "around" : NULL;
 
 	how = extract_defaults;
 	vt_extract_parse_size();
@@ -249,10 +256,9 @@ vt_extract_resolve_options(struct extract_job *j)
 	if (budget_text != NULL && (dry_run || split_how.print))
 		options_wrong("--budget with %s, which decodes nothing (wanted one "
 		    "of them)", dry_run ? "-n" : "--print-list");
-	if (annotations.n == 0 && (annotations_format != 0 ||
-	    (subset != NULL && split_how.split == NULL)))
+	if (annotations.n == 0 && of_lists != NULL)
 		options_wrong("--%s is for --annotations, which is missing",
-		    subset != NULL ? "subset" : "annotations-format");
+		    of_lists);
 	if (class_file == NULL && class_order != 0)
 		options_wrong("--class-order is for --classes, which is missing");
 	if (zero && lists.n == 0)
@@ -290,7 +296,7 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 	const struct list_how l = {
 		.format = annotations_format, .root = root,
 		.subset = split_how.split == NULL ? subset : NULL,
-		.group = split_how.group,
+		.group = split_how.group, .around = around,
 		.by_folder = label_from == LABEL_FROM_DIR, .all = split_how.split != NULL,
 	};
 	int status;

@@ -16,6 +16,7 @@
 
 static char dir[] = "/tmp/vt-list.XXXXXX";
 static char why[1024];
+static struct list_how with;	/* further options of the checks below */
 
 /*
  * Write ${n} bytes of ${text} to a file ${name} in the test's folder.  Return
@@ -94,11 +95,13 @@ static inline void
 check_read(const char *what, const char *name, const char *text, const char *f,
     const char *root, const char *subset, const char *want)
 {
-	struct list_how how = { .format = text_choice(list_format_choices, f),
-		.root = root, .subset = subset };
+	struct list_how how = with;
 	struct list l = { 0 };
 	int r;
 
+	how.format = text_choice(list_format_choices, f);
+	how.root = root;
+	how.subset = subset;
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put(name, text), &how);
 	said_end();
@@ -116,11 +119,12 @@ static inline void
 check_refused(const char *what, const char *name, const char *text,
     const char *f, const char *subset, const char *says)
 {
-	struct list_how how = { .format = text_choice(list_format_choices, f),
-		.subset = subset };
+	struct list_how how = with;
 	struct list l = { 0 };
 	int r;
 
+	how.format = text_choice(list_format_choices, f);
+	how.subset = subset;
 	said_begin(why, sizeof(why));
 	r = list_read(&l, put(name, text), &how);
 	said_end();

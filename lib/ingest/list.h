@@ -103,6 +103,8 @@ struct list_how {
 	const char *group;	/* column that groups rows; NULL: none */
 	int by_folder;		/* 1: list_label_folders will label what has
 				 * none */
+	double around;		/* seconds of the clip around an event without
+				 * duration; 0: refuse such events */
 	int all;		/* 1: also rows that their list assigns to no
 				 * subset */
 };

@@ -110,6 +110,21 @@ list_find_path(struct list_reading *r, const char *path)
 	return list_found(r, list_try_endings(r, path), path);
 }
 
+struct list_row *
+list_find_media(struct list_reading *r, const char *path)
+{
+	const char *name = path;
+	char *found = list_try(r, path);
+
+	/* Tools also run on Windows. */
+	for (const char *s = path; *s != '\0'; s++)
+		if (*s == '/' || *s == '\\')
+			name = s + 1;
+	if (found == NULL && name > path && *name != '\0')
+		found = list_try(r, name);
+	return list_found(r, found, path);
+}
+
 void
 list_select(const struct list_reading *r, struct list_row *row,
     const struct list_part *part)

@@ -41,7 +41,6 @@ static const struct list_foreign_row list_foreign_head[] = {
 	    "Breakfast, frames of one video" },
 	{ "^Bento annotation file", "BENTO annotations" },
 	{ "^#[0-9]+\r?\n", "a Datavyu spreadsheet" },
-	{ "^\"?Observation id", "BORIS events" },
 	{ "^[^\n]*annotation_id[^\n]*annotator[^\n]*lead_time",
 	    "Label Studio CSV" },
 	{ "^\"?narration_id", "EPIC-KITCHENS CSV" },

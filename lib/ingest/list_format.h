@@ -433,6 +433,10 @@ struct list_row *list_found(struct list_reading *r, char *path,
  * with another extension.  If none exists, it is the first of them with
  * ${in_class}, v_ID.mp4 without.
  *
+ * list_find_media(r, path):
+ * Append a row without a label for a file that a tool names by ${path}, perhaps
+ * of another machine: ${path}, or its last component if there is no such file.
+ *
  * list_find_path(r, path):
  * Append a row without a label for ${path}.  If there is no such file and
  * ${path} has no extension, try those of list_find.
@@ -441,6 +445,7 @@ struct list_row *list_find(struct list_reading *r, const char *id,
     const char *ending);
 struct list_row *list_find_class(struct list_reading *r, const char *id,
     const char *class, int in_class);
+struct list_row *list_find_media(struct list_reading *r, const char *path);
 struct list_row *list_find_path(struct list_reading *r, const char *path);
 
 /*

@@ -17,6 +17,12 @@ check_message "--subset=train of a Kinetics list" 0 'k.csv: Kinetics CSV, 2 vide
 	vt-extract --annotations "$T/k.csv" --subset=train --root "$V" -o "$T/kt.tar"
 check_message "--subset without --annotations ends with 2" 2 'subset is for --annotations' \
 	vt-extract --subset=train "$V/a.mp4"
+check_message "--around without --annotations ends with 2" 2 'around is for --annotations' \
+	vt-extract --around=2s "$V/a.mp4"
+printf 'Observation id,Media file,Behavior,Behavior type,Time\no,a.mp4,jump,POINT,2\n' >"$T/boris.csv"
+check_message "an event of BORIS is a clip around it" 0 'boris.csv: BORIS events, 1 video, 1 class' \
+	vt-extract --annotations "$T/boris.csv" --around=1s --root "$V" -o "$T/boris.tar"
+check_same "it has the frames of a second" a_001500_002500ms.json "$(tar tf "$T/boris.tar" | grep json)"
 printf 'a.mp4 1\nb.mp4 x y\n' >"$T/broken"
 check_message "a list with a malformed line ends with 1" 1 'broken: line 2: "b.mp4 x y" \(wanted a path and one label' \
 	vt-extract --annotations "$T/broken" --annotations-format=mmaction2 --root "$V"

@@ -55,10 +55,6 @@ converts python3 "columns of EPIC-KITCHENS" 'narration_id,video_id,start_timesta
 1,P01_01,00:00:00.50,00:01:01.70,"take cup, plate",3
 ' "$(printf '%s' "$columns" | sed 's/PATH LABEL START END/video_id verb_class start_timestamp stop_timestamp/')" \
 	"P01_01,3,0.5,61.7 "
-converts python3 "columns of BORIS" 'Observation id,Behavior,Start (s),Stop (s),Media file name
-obs 1,groom,0.500,1.700,a.mp4
-' "$(printf '%s' "$columns" | sed "s/PATH LABEL START END/'Media file name' Behavior 'Start (s)' 'Stop (s)'/")" \
-	"a.mp4,groom,0.5,1.7 "
 converts python3 "columns of Label Studio, whole videos" '"annotation_id","annotator","choice","lead_time","video"
 1,1,"walk",2.5,"a.mp4"
 ' "$(printf '%s' "$columns" | sed 's/PATH LABEL START END/video choice/')" "a.mp4,walk "

@@ -16,7 +16,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct class_list classes = { 0 };
 		struct list l = { 0 };
 		const struct list_how how = {
-			.format = format, .root = "root" };
+			.format = format, .root = "root", .around = 2 };
 
 		if (list_read(&l, path, &how) == 0 &&
 		    list_number(&l, &classes, path) == 0)

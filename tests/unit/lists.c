@@ -368,6 +368,85 @@ test_activitynet(void)
 #undef VIDEO
 }
 
+/* Events of BORIS: starts and stops, several files, offsets, other headers. */
+static void
+test_boris(void)
+{
+#define HEADER "Observation id,Source,Time offset (s),Media duration (s)," \
+    "Subject,Behavior,Modifier #1,Behavior type,"
+#define TABLE HEADER "Time\n"
+#define STATES HEADER "Start (s),Stop (s)\n"
+#define TWO "o,player #1:a.mp4;b.mp4|player #2:z.mp4,0,5.0;4.0|7,"
+	reads("BORIS: a state of a later file, and one that crosses files",
+	    STATES TWO "s,groom,left,STATE,0.500,1.700\n"
+	    TWO "s,groom,,STATE,6.1,7.5\n" TWO "s,run,,STATE,4,6\n", "auto",
+	    "a.mp4+_000500_001700ms|groom[0.5,1.7] "
+	    "b.mp4+_001100_002500ms|groom[1.1,2.5] "
+	    "a.mp4+_000004_000005|run[4,5] b.mp4+_000000_000001|run[0,1]");
+	reads("BORIS: starts and stops of a subject with its modifiers, in any "
+	    "order", TABLE
+	    "o,a.mp4,0,9,s,walk,,START,1\no,a.mp4,0,9,t,walk,,START,1.5\n"
+	    "o,a.mp4,0,9,s,walk,m,STOP,4\no,a.mp4,0,9,s,walk,,STOP,2\n"
+	    "o,a.mp4,0,9,t,walk,,STOP,3\no,a.mp4,0,9,s,walk,m,START,3.5\n"
+	    "p,a.mp4,0,9,s,walk,,START,5\np,a.mp4,0,9,s,walk,,STOP,6\n",
+	    "auto", "a.mp4+_000001_000002|walk[1,2] "
+	    "a.mp4+_001500_003000ms|walk[1.5,3] "
+	    "a.mp4+_003500_004000ms|walk[3.5,4] "
+	    "a.mp4+_000005_000006|walk[5,6]");
+	reads("BORIS: the time offset is contained in the times", STATES
+	    "o,/x/a.mp4,3600.5,9,s,walk,,STATE,3601,3602\n", "auto",
+	    "/x/a.mp4+_000500_001500ms|walk[0.5,1.5]");
+	reads("BORIS 7: lines above the header", "Observation id\to 1\t\t\n\t\t\t\n"
+	    "Time offset (s)\t10.0\t\t\nTime\tMedia file path\tBehavior\tStatus\n"
+	    "10.5\ta.mp4\tgroom\tSTART\n11\ta.mp4\tgroom\tSTOP\n", "auto",
+	    "a.mp4+_000500_001000ms|groom[0.5,1]");
+	refuses("BORIS: a POINT event without --around is refused", TABLE
+	    "o,a.mp4,0,9,s,bite,,POINT,2.3\n", "auto",
+	    "list: line 2: bite is a POINT event (wanted --around=2s");
+	with.around = 2;
+	reads("BORIS: a POINT event is a clip in its own file", TABLE
+	    TWO "s,bite,,POINT,2.3\n" TWO "s,bite,,POINT,5.25\n"
+	    TWO "s,bite,,POINT,4.5\n", "auto",
+	    "a.mp4+_001300_003300ms|bite[1.3,3.3] "
+	    "b.mp4+_000000_001250ms|bite[0,1.25] "
+	    "a.mp4+_003500_005000ms|bite[3.5,5]");
+	with.around = 0;
+	refuses("BORIS: a start without its stop is refused", TABLE
+	    "o,a.mp4,0,9,s,walk,,START,1\no,a.mp4,0,9,t,walk,,STOP,3\n",
+	    "auto", "list: line 2: START of walk without its STOP");
+	refuses("BORIS: a stop without its start is refused", TABLE
+	    "o,a.mp4,0,9,s,walk,,STOP,1\n", "auto",
+	    "list: line 2: STOP of walk without its START");
+	refuses("BORIS: pictures have no times", STATES
+	    "o,a.mp4,0,9,s,walk,,STATE,NA,NA\n", "auto",
+	    "list: line 2: Start (s) NA (wanted seconds)");
+	refuses("BORIS: a live observation is refused", STATES
+	    "o,,0,9,s,walk,,STATE,1,2\n", "auto", "line 2: no media file");
+	refuses("BORIS: a time before the video is refused", STATES
+	    "o,a.mp4,60,9,s,walk,,STATE,1,2\n", "auto",
+	    "line 2: walk from 1 s to 2 s, with a time offset of 60 s");
+	refuses("BORIS: files without durations are refused",
+	    "Observation id,Source,Behavior,Behavior type,Start (s),Stop (s)\n"
+	    "o,player #1:a.mp4;b.mp4,x,STATE,1,2\n", "auto",
+	    "line 2: several files without their durations");
+	refuses("BORIS 7: a second file is refused",
+	    "Observation id,Media file,Behavior,Behavior type,Start (s),Stop (s)"
+	    "\no,a.mp4,x,STATE,1,2\no,b.mp4,x,STATE,7,8\n", "auto",
+	    "line 3: a second file without the duration of the first");
+	refuses("BORIS: a comma without quotes is refused", STATES
+	    "o,a.mp4,0,9,s,walk, fast,,STATE,1,2\n", "auto",
+	    "line 2: 11 cells (wanted 10");
+	refuses("BORIS: an unknown type is refused", STATES
+	    "o,a.mp4,0,9,s,walk,,START,1,2\n", "auto",
+	    "line 2: START (wanted STATE or POINT)");
+	refuses("BORIS: a file without a header is refused",
+	    "Observation id,o\n", "auto", "list: no header (wanted a line with");
+#undef HEADER
+#undef TABLE
+#undef STATES
+#undef TWO
+}
+
 /* Files of other programs, and lists that look like two formats. */
 static void
 test_foreign(void)
@@ -385,8 +464,6 @@ test_foreign(void)
 		{ "# Exported using VGG Image Annotator\n# CSV_HEADER = a,b\n",
 		    "line 1: VIA CSV" },
 		{ "# my list\na.mp4 1\n", "line 1: a comment" },
-		{ "Observation id,Start (s),Stop (s),Behavior,file\n",
-		    "line 1: BORIS events" },
 		{ "annotation_id,annotator,choice,lead_time,video\n1,1,x,2,a.mp4\n",
 		    "line 1: Label Studio CSV" },
 		{ "{}", "line 1: JSON (wanted" },
@@ -730,6 +807,8 @@ test_round_trip(void)
 		{ "ssv2", NULL, "[{\"id\":\"7\",\"template\":\"Put [a, \\\"b\\\"]\"}]" },
 		{ "activitynet", NULL, "{\"database\":{\"a\":{\"subset\":\"training\","
 		    "\"annotations\":[{\"segment\":[0.5,2],\"label\":\"x, y\"}]}}}" },
+		{ "boris", NULL, "Observation id,Source,Behavior,Behavior type,Start (s),"
+		    "Stop (s)\no,player #1:a.mp4,\"x, y\",STATE,0.5,1.7\n" },
 		{ "charades-frames", NULL, "original_vido_id video_id frame_id "
 		    "path labels\nAB 0 0 AB/1.jpg \"12,59\"\nAB 0 1 AB/2.jpg "
 		    "\"12\"\nCD 1 3 CD/3.jpg \"\"\n" },
@@ -810,6 +889,7 @@ main(void)
 	test_cells();
 	test_hacs();
 	test_activitynet();
+	test_boris();
 	test_foreign();
 	test_subsets();
 	test_patterns();
