@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exit.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/option_table.h"
@@ -92,9 +93,35 @@ option_print_help(const struct option_table *t, int all, int mode)
 			option_print_help_row(t, i);
 	}
 	printf("\nExample:\n  %s\n", t->command->example);
-	printf(some ? "--help=all shows all options.  Manuals: %s(1), "
-	    "vt(7).\n" : "The manual is %s(1); vt(7) shows the whole "
-	    "pipeline.\n", program_name());
+	printf("More: %s--help=tasks, %s(1), vt(7)\n", some ? "--help=all, " :
+	    "", program_name());
+}
+
+/* A task is a line that says what to do, and indented lines that do it. */
+void
+option_print_tasks(void)
+{
+	char *path = share_find("examples", "TASKS", ""), *next, *line;
+	char *command = xprintf("%s ", program_name());
+	struct buffer b = { 0 }, task = { 0 };
+	int own = 0;
+
+	if (path == NULL || file_read_text(path, &b) != 0)
+		exit(EXIT_FAILED);
+	for (next = b.data; (line = strsep(&next, "\n")) != NULL;) {
+		if (*line != ' ') {		/* also after the last line */
+			if (own)
+				fwrite(task.data, 1, task.n, stdout);
+			own = 0;
+			task.n = 0;
+		}
+		buffer_printf(&task, "%s\n", line);
+		own |= *line == ' ' && strstr(line, command) != NULL;
+	}
+	buffer_free(&task);
+	buffer_free(&b);
+	free(command);
+	free(path);
 }
 
 void

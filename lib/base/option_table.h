@@ -170,6 +170,10 @@ int option_takes(const struct option_row *row);
  */
 void option_print_help(const struct option_table *t, int all, int mode);
 
+/* option_print_tasks(): Print the tasks in share/examples/TASKS whose lines
+ * have the command. */
+void option_print_tasks(void);
+
 /*
  * option_print_version(t, verbose):
  * Print the text of --version on standard output, with the versions of

@@ -16,11 +16,11 @@
 #include "base/text.h"
 
 /* Rows of every command, in no command's table. */
-static const char *want_help;	/* NULL: not requested; else "" or "all" */
+static const char *want_help;	/* NULL: not requested; "", "all", "tasks" */
 static int want_version, want_print, want_spec;
 static const struct option_row common[] = {
-	{ 'h', "help", OPTION_TEXT, &want_help, "all",
-	    "show the common options, or all", "all", 0, 0,
+	{ 'h', "help", OPTION_TEXT, &want_help, "WHAT",
+	    "show the common options, all, or tasks", "all|tasks", 0, 0,
 	    OPTION_OPTIONAL | OPTION_COMMON },
 	{ 'V', "version", OPTION_FLAG, &want_version, NULL,
 	    "show the version; with -v the libraries too", NULL, 0, 0,
@@ -300,12 +300,14 @@ options_parse(const struct command *command, int argc, char **argv)
 	options_apply(t, given, n);
 	free(given);
 	if (want_help != NULL && *want_help != '\0' &&
-	    strcmp(want_help, "all") != 0)
-		options_wrong("--help=%s (wanted --help or --help=all)",
-		    text_quote(want_help));
+	    text_choice("all|tasks", want_help) < 0)
+		options_wrong("--help=%s (wanted --help, --help=all or "
+		    "--help=tasks)", text_quote(want_help));
 	mode = command->mode != NULL ? command->mode(argc - optind,
 	    argv + optind) : -1;
-	if (want_help != NULL)
+	if (want_help != NULL && strcmp(want_help, "tasks") == 0)
+		option_print_tasks();
+	else if (want_help != NULL)
 		option_print_help(t, *want_help != '\0', mode);
 	if (want_version)
 		option_print_version(t, options_count_of(t, "verbose") > 0);

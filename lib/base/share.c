@@ -234,7 +234,8 @@ share_find(const char *folder, const char *name, const char *suffix)
 	struct names *names;
 	char *found, *where;
 
-	if (strchr(name, '/') != NULL || text_ends(name, suffix))
+	if (strchr(name, '/') != NULL ||
+	    (*suffix != '\0' && text_ends(name, suffix)))
 		return xstrdup(name);
 	names = names_new();
 	found = share_search(folder, name, suffix, names, &where);

@@ -4,9 +4,9 @@
 /*
  * share_find(folder, name, suffix):
  * Return the path of a file that is installed with vt, such as
- * models/tsm_r50.net.  If ${name} contains a '/' or ends with ${suffix}, return
- * a copy of it.  Otherwise return ${folder}/${name}${suffix} in the first of
- * these directories that has it:
+ * models/tsm_r50.net.  If ${name} contains a '/' or ends with a ${suffix} that
+ * is not "", return a copy of it.  Otherwise return ${folder}/${name}${suffix}
+ * in the first of these directories that has it:
  * - VT_SHARE_DIR;
  * - ../share/vt relative to the program;
  * - the data directory that vt was built for, if it is another one;

@@ -15,10 +15,12 @@ export PYTHONDONTWRITEBYTECODE
 videos=no
 if have ffmpeg && built FFmpeg; then
 	videos=yes
+	n=0
 	for class in fall jump walk; do
 		mkdir -p videos/$class
 		for i in 1 2 3 4; do
-			echo "-f lavfi -i testsrc2=s=96x72:r=12:d=1 -pix_fmt yuv420p videos/$class/$class$i.mp4"
+			n=$((n + 1))
+			echo "-f lavfi -i testsrc2=s=96x72:r=12:d=1 -vf noise=all_seed=$n:alls=99 -pix_fmt yuv420p videos/$class/$class$i.mp4"
 		done
 	done | while read -r line; do
 		# shellcheck disable=SC2086

@@ -26,9 +26,9 @@ for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
 	$c --help=all >"$T/all"
 	check_same "$c: each row of --help is in --help=all" \
 		"" "$($c --help | grep -E '^  ' | grep -vxFf "$T/all")"
-	if cmp -s "$T/spec" "$T/common"; then all=''; else all='--help=all shows all options.'; fi
+	if cmp -s "$T/spec" "$T/common"; then all=''; else all='More: --help=all, '; fi
 	check_same "$c: --help says how to see all options" \
-		"$all" "$($c --help | sed -n 's/^\(--help=all .*options\.\) .*/\1/p')"
+		"$all" "$($c --help | sed -n 's/^\(More: --help=all, \).*/\1/p')"
 	check_same "$c: --help fits 80 columns" "" "$($c --help | cat - "$T/all" | awk 'length > 80')"
 	check_same "$c: -h is --help" "$($c --help)" "$($c -h)"
 	check_exit "$c: --version" 0 $c --version
