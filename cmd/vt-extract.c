@@ -41,6 +41,8 @@ static const char *root, *subset, *class_file, *output, *report, *size, *fps;
 static const char *levels;
 static int zero, annotations_format, class_order, label_from, format, flow, rgb, enlarge, on_error,
     allow_truncated, strict_rate, force, dry_run, quiet, verbose, progress;
+static const char *list_fps;
+static struct fraction list_rate;
 static double around;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
     max_pixels = 64 << 20, max_damage, threads, memory = 256 << 20;
@@ -59,6 +61,8 @@ static const struct option_row rows[] = {
 	{ 0, "around", OPTION_TIME, &around, "TIME",
 	    "make parts of TIME from events without duration", NULL, 0.01, 1e6,
 	    0 },
+	{ 0, "list-fps", OPTION_TEXT, &list_fps, "RATE",
+	    "set the rate of the frame numbers in the list", NULL, 0, 0, 0 },
 	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
 	    "use only annotations of train, test, ...", NULL, 0, 0,
 	    OPTION_COMMON },
@@ -241,7 +245,7 @@ vt_extract_resolve_options(struct extract_job *j)
 	struct error why = { "" };
 	const char *of_lists = subset != NULL && split_how.split == NULL ?
 	    "subset" : annotations_format != 0 ? "annotations-format" :
-	    around > 0 ? "around" : NULL;
+	    around > 0 ? "around" : list_fps != NULL ? "list-fps" : NULL;
 
 	how = extract_defaults;
 	vt_extract_parse_size();
@@ -250,6 +254,9 @@ vt_extract_resolve_options(struct extract_job *j)
 	if (fps != NULL && fps_parse(fps, &how.fps) != 0)
 		options_wrong("--fps: %s (wanted frames a second, up to 1000, "
 		    "such as 12, 29.97 or 30000/1001)", Q(fps));
+	if (list_fps != NULL && fps_parse(list_fps, &list_rate) != 0)
+		options_wrong("--list-fps: %s (wanted frames a second, up to 1000, "
+		    "such as 24 or 30000/1001)", Q(list_fps));
 	if (budget_text != NULL && extract_budget_parse(budget_text, &limits,
 	    &why) != 0)
 		options_wrong("--budget: %s", why.text);
@@ -297,6 +304,7 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 		.format = annotations_format, .root = root,
 		.subset = split_how.split == NULL ? subset : NULL,
 		.group = split_how.group, .around = around,
+		.fps = list_rate.num > 0 ? (double)list_rate.num / list_rate.den : 0,
 		.by_folder = label_from == LABEL_FROM_DIR, .all = split_how.split != NULL,
 	};
 	int status;

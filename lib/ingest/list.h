@@ -105,6 +105,8 @@ struct list_how {
 				 * none */
 	double around;		/* seconds of the clip around an event without
 				 * duration; 0: refuse such events */
+	double fps;		/* rate of the frames in lists that count them
+				 * at a rate of their own; 0: refuse these */
 	int all;		/* 1: also rows that their list assigns to no
 				 * subset */
 };

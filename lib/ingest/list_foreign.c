@@ -41,8 +41,6 @@ static const struct list_foreign_row list_foreign_head[] = {
 	    "Breakfast, frames of one video" },
 	{ "^Bento annotation file", "BENTO annotations" },
 	{ "^#[0-9]+\r?\n", "a Datavyu spreadsheet" },
-	{ "^[^\n]*annotation_id[^\n]*annotator[^\n]*lead_time",
-	    "Label Studio CSV" },
 	{ "^\"?narration_id", "EPIC-KITCHENS CSV" },
 	{ "^\"?(frame)?\"?,\"?background\"?,", "DeepEthogram labels of "
 		"frames" },
@@ -75,9 +73,6 @@ static const struct list_foreign_row list_foreign_json[] = {
 	{ "\"framesCount\"", "Supervisely JSON" },
 	{ "\"className\" \"instances\"", "SuperAnnotate JSON" },
 	{ "\"gloss\" \"instances\"", "WLASL JSON" },
-	{ "\"timelinelabels\"", "Label Studio JSON" },
-	{ "\"annotations\" \"result\"", "Label Studio JSON" },
-	{ "\"annotation_id\" \"annotator\"", "Label Studio JSON" },
 	{ "\"class_names\" \"splits\"", "FERAL JSON" },
 	{ "\"timestamps\" \"labels\"", "FiftyOne JSON" },
 	{ "\"support\" \"labels\"", "FiftyOne JSON" },

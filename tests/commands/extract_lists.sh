@@ -23,6 +23,8 @@ printf 'Observation id,Media file,Behavior,Behavior type,Time\no,a.mp4,jump,POIN
 check_message "an event of BORIS is a clip around it" 0 'boris.csv: BORIS events, 1 video, 1 class' \
 	vt-extract --annotations "$T/boris.csv" --around=1s --root "$V" -o "$T/boris.tar"
 check_same "it has the frames of a second" a_001500_002500ms.json "$(tar tf "$T/boris.tar" | grep json)"
+check_message "a --list-fps in words ends with 2" 2 'list-fps: fast \(wanted frames a second' \
+	vt-extract --list-fps=fast --annotations "$T/boris.csv"
 printf 'a.mp4 1\nb.mp4 x y\n' >"$T/broken"
 check_message "a list with a malformed line ends with 1" 1 'broken: line 2: "b.mp4 x y" \(wanted a path and one label' \
 	vt-extract --annotations "$T/broken" --annotations-format=mmaction2 --root "$V"

@@ -35,8 +35,6 @@ converts jq "A JSON object of videos and their classes" '{"a":{"label":"walk"},"
 converts jq "A JSON array of objects" \
 	'[{"video":"a.mp4","label":"walk","start":0.5,"end":1.7},{"video":"b.mp4","label":"run","start":"00:02.25","end":"00:03.5"}]' \
 	"$(recipe 'A JSON array')" "a.mp4,walk,0.5,1.7 b.mp4,run,2.25,3.5 "
-filters "Label Studio" '[{"id":1,"data":{"video":"/data/upload/3/0a1b2c3d-a.mp4"},"annotations":[{"was_cancelled":false,"result":[{"type":"timelinelabels","value":{"ranges":[{"start":13,"end":36}],"timelinelabels":["walk","wave"]}}]},{"was_cancelled":true,"result":[]}]},{"id":2,"data":{"video":"/data/local-files/?d=clips/b.mp4"},"annotations":[{"result":[{"value":{"ranges":[{"start":1,"end":6}],"timelinelabels":["run"]}}]}]}]' \
-	"a.mp4,walk,0.5,1.5 a.mp4,wave,0.5,1.5 clips/b.mp4,run,0,0.25 "
 filters "V7 Darwin" '{"version":"2.0","item":{"slots":[{"fps":5,"source_files":[{"file_name":"a.mp4"}]}]},"annotations":[{"name":"walk","ranges":[[5,10],[15,20]]}]}' \
 	"a.mp4,walk,1,2 a.mp4,walk,3,4 "
 filters SuperAnnotate '{"metadata":{"name":"a.mp4"},"instances":[{"meta":{"className":"walk","start":500000,"end":1700000}}]}' \
@@ -55,9 +53,6 @@ converts python3 "columns of EPIC-KITCHENS" 'narration_id,video_id,start_timesta
 1,P01_01,00:00:00.50,00:01:01.70,"take cup, plate",3
 ' "$(printf '%s' "$columns" | sed 's/PATH LABEL START END/video_id verb_class start_timestamp stop_timestamp/')" \
 	"P01_01,3,0.5,61.7 "
-converts python3 "columns of Label Studio, whole videos" '"annotation_id","annotator","choice","lead_time","video"
-1,1,"walk",2.5,"a.mp4"
-' "$(printf '%s' "$columns" | sed 's/PATH LABEL START END/video choice/')" "a.mp4,walk "
 # Tracks: with the frames between key frames, with key frames alone and without
 # a shape outside, and one that returns.
 converts python3 "CVAT for video" '<?xml version="1.0"?>

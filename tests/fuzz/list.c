@@ -16,7 +16,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct class_list classes = { 0 };
 		struct list l = { 0 };
 		const struct list_how how = {
-			.format = format, .root = "root", .around = 2 };
+			.format = format, .root = "root", .around = 2,
+			.fps = 24 };
 
 		if (list_read(&l, path, &how) == 0 &&
 		    list_number(&l, &classes, path) == 0)

@@ -447,6 +447,104 @@ test_boris(void)
 #undef TWO
 }
 
+/* Label Studio: ranges of frames, seconds and choices in each of its exports. */
+static void
+test_label_studio(void)
+{
+#define TASK "[{\"id\":1,\"data\":{\"title\":\"x.txt\",\"video\":\"%s\"}," \
+    "\"annotations\":[%s]}]"
+#define DONE(by, at, value) "{\"completed_by\":" by ",\"updated_at\":\"" at \
+    "\",\"result\":[{\"value\":" value "}]}"
+#define WALK "{\"ranges\":[{\"start\":1,\"end\":10}],\"timelinelabels\":[\"walk\"]}"
+#define HEADER "\"annotation_id\",\"annotator\",\"id\",\"lead_time\","
+	static const struct { const char *what, *media, *done, *want; } task[] = {
+		{ "frames from 1, the last included; two labels of a range",
+		    "/data/upload/12/0a1b2c3d-a.mp4", DONE("1", "1",
+		    "{\"ranges\":[{\"start\":8,\"end\":12},{\"start\":5,\"end\":5}],"
+		    "\"timelinelabels\":[\"walk\",\"wave\"]}"),
+		    "a.mp4+_000700_001200ms|walk[0.7,1.2] "
+		    "a.mp4+_000700_001200ms|wave[0.7,1.2] "
+		    "a.mp4+_000400_000500ms|walk[0.4,0.5] "
+		    "a.mp4+_000400_000500ms|wave[0.4,0.5]" },
+		{ "seconds", "http://h/c/a%20b.mp4?x=1", DONE("1", "1",
+		    "{\"start\":0.5,\"end\":1.9,\"labels\":[\"kick\"]}"),
+		    "c/a b.mp4+_000500_001900ms|kick[0.5,1.9]" },
+		{ "choices", "/data/local-files/?d=clips/b.mp4", DONE("1", "1",
+		    "{\"choices\":[\"fall\"]}"), "clips/b.mp4|fall" },
+		{ "a text is no label", "a.mp4", DONE("1", "1",
+		    "{\"text\":[\"x\"]}"), "" },
+		{ "the newest annotation counts, a cancelled one does not",
+		    "a.mp4", DONE("1", "2024-02", WALK) ","
+		    DONE("1", "2024-01", "{\"choices\":[\"old\"]}") ","
+		    "{\"was_cancelled\":true,\"updated_at\":\"2025\"}",
+		    "a.mp4+_000000_000001|walk[0,1]" },
+		{ "annotators who agree", "a.mp4", DONE("1", "1", WALK) ","
+		    DONE("2", "2", WALK), "a.mp4+_000000_000001|walk[0,1]" },
+	};
+	static const char *const bad[][2] = {
+		{ DONE("1", "1", WALK) "," DONE("2", "2", "{}"),
+		    "list: item 1: annotators disagree" },
+		{ DONE("1", "1", "{\"sequence\":[],\"labels\":[\"x\"]}"),
+		    "list: item 1: boxes of objects, which vt does not use" },
+		{ DONE("1", "1", "{\"ranges\":[{\"start\":0,\"end\":1}],"
+		    "\"timelinelabels\":[\"x\"]}"),
+		    "list: item 1: range 1 (wanted start and end, frames from 1" },
+		{ DONE("1", "1", "{\"start\":2,\"end\":1,\"labels\":[\"x\"]}"),
+		    "list: item 1: a result (wanted start and end in seconds" },
+	};
+	const char *min = "[{\"video\":\"a.mp4\",\"id\":1,\"title\":\"one\","
+	    "\"events\":[" WALK "],\"annotator\":1,\"annotation_id\":7}]";
+	char text[800], path[600];
+
+	snprintf(text, sizeof(text), TASK, "a.mp4", DONE("1", "1", WALK));
+	refuses("Label Studio: frames need --list-fps", text, "auto",
+	    "list: item 1: frames without a frame rate, which the export lacks "
+	    "(wanted --list-fps=24");
+	with.fps = 10;
+	for (size_t i = 0; i < sizeof(task) / sizeof(*task); i++) {
+		snprintf(text, sizeof(text), TASK, task[i].media, task[i].done);
+		reads(task[i].what, text, "auto", task[i].want);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), TASK, "a.mp4", bad[i][0]);
+		refuses(bad[i][1], text, "auto", bad[i][1]);
+	}
+	put("0a1b2c3d-a.mp4", "x");
+	snprintf(text, sizeof(text), TASK, "/data/upload/1/0a1b2c3d-a.mp4",
+	    DONE("1", "1", "{\"choices\":[\"x\"]}"));
+	snprintf(path, sizeof(path), "%s/0a1b2c3d-a.mp4|x", dir);
+	check_read("Label Studio: an uploaded file with its prefix", "list",
+	    text, "auto", dir, NULL, path);
+	unlink(put("0a1b2c3d-a.mp4", ""));
+	reads("Label Studio: JSON-MIN, where texts are data besides ranges",
+	    min, "auto", "a.mp4+_000000_000001|walk[0,1]");
+	reads("Label Studio: CSV, plain choices", HEADER "\"pose\",\"video\"\n"
+	    "7,1,1,2.5,\"walk\",\"a.mp4\"\n9,1,3,2.5,\"\",\"c.mp4\"\n", "auto",
+	    "a.mp4|walk");
+	reads("Label Studio: TSV, a tag named label", "annotation_id\tannotator"
+	    "\tid\tlabel\tlead_time\tvideo\n7\t1\t1\t\"[{\"\"ranges\"\": "
+	    "[{\"\"start\"\": 1, \"\"end\"\": 10}], \"\"timelinelabels\"\": "
+	    "[\"\"walk\"\"]}]\"\t2\ta.mp4\n", "auto",
+	    "a.mp4+_000000_000001|walk[0,1]");
+	refuses("Label Studio: CSV, two columns of texts", HEADER
+	    "pose,title,video\n7,1,1,2.5,walk,one,a.mp4\n", "auto",
+	    "list: pose and title are texts (wanted one of them");
+	refuses("Label Studio: CSV, two annotations of a task", HEADER
+	    "pose,video\n7,1,1,2,x,a.mp4\n8,2,1,2,y,a.mp4\n", "auto",
+	    "list: line 3: a second annotation of its task");
+	refuses("Label Studio: CSV, a cell too few", HEADER
+	    "pose,video\n7,1,1,2,x\n", "auto", "line 2: 5 cells (wanted 6");
+	refuses("Label Studio: CSV, broken JSON", HEADER "pose,video\n"
+	    "7,1,1,2,\"{\"\"a\"\"\",a.mp4\n", "auto", "line 2: ");
+	refuses("Label Studio: no video", HEADER "pose\n7,1,1,2,x\n", "auto",
+	    "list: line 2: no video");
+	with.fps = 0;
+#undef TASK
+#undef DONE
+#undef WALK
+#undef HEADER
+}
+
 /* Files of other programs, and lists that look like two formats. */
 static void
 test_foreign(void)
@@ -464,11 +562,7 @@ test_foreign(void)
 		{ "# Exported using VGG Image Annotator\n# CSV_HEADER = a,b\n",
 		    "line 1: VIA CSV" },
 		{ "# my list\na.mp4 1\n", "line 1: a comment" },
-		{ "annotation_id,annotator,choice,lead_time,video\n1,1,x,2,a.mp4\n",
-		    "line 1: Label Studio CSV" },
 		{ "{}", "line 1: JSON (wanted" },
-		{ "[{\"id\":1,\"annotations\":[{\"result\":[]}]}]",
-		    "line 1: Label Studio JSON" },
 		{ "[{\"id\":\"1\",\"video\":\"a.mp4\",\"label\":\"x\"}]",
 		    "line 1: JSON (wanted" },
 		{ "[{\"id\":\"1\",\"template\":\"x\"", "list" },
@@ -809,6 +903,8 @@ test_round_trip(void)
 		    "\"annotations\":[{\"segment\":[0.5,2],\"label\":\"x, y\"}]}}}" },
 		{ "boris", NULL, "Observation id,Source,Behavior,Behavior type,Start (s),"
 		    "Stop (s)\no,player #1:a.mp4,\"x, y\",STATE,0.5,1.7\n" },
+		{ "label-studio", NULL, "annotation_id,annotator,lead_time,pose,video\n"
+		    "1,1,2,\"x, y\",a.mp4\n2,1,2,z,b.mp4\n" },
 		{ "charades-frames", NULL, "original_vido_id video_id frame_id "
 		    "path labels\nAB 0 0 AB/1.jpg \"12,59\"\nAB 0 1 AB/2.jpg "
 		    "\"12\"\nCD 1 3 CD/3.jpg \"\"\n" },
@@ -890,6 +986,7 @@ main(void)
 	test_hacs();
 	test_activitynet();
 	test_boris();
+	test_label_studio();
 	test_foreign();
 	test_subsets();
 	test_patterns();
