@@ -129,10 +129,16 @@ weights_floats_along(const struct weight *t, int k, const unsigned char *from,
 void
 weights_floats(const struct weight *t, float *to)
 {
+	int64_t run = 1;
+	int k = t->ndim;
+
 	if (t->count == 0)
 		return;
-	if (t->ndim == 0)
-		dtype_floats(t->type, t->first, 0, 1, to);
+	while (k > 0 && t->stride[k - 1] == run)
+		run *= t->dim[--k];
+	if (k == 0)		/* stored in order, as most tensors are */
+		dtype_floats(t->type, t->first,
+		    (ptrdiff_t)dtype_bytes(t->type), (size_t)run, to);
 	else
 		weights_floats_along(t, 0, t->first, to);
 }
