@@ -383,13 +383,10 @@ inputs_open_imbalance(struct session *s)
 int
 inputs_open(struct session *s)
 {
-	int status, made = s->t.o.schedule == NULL;
+	int status;
 
-	if ((!made && (status = inputs_agree(s,
-	    inputs_open_schedule(s))) != 0) ||
-	    (status = inputs_open_data(s)) != 0 ||
-	    (made && (status = inputs_agree(s,
-	    inputs_open_schedule(s))) != 0) ||
+	if ((status = inputs_open_data(s)) != 0 ||
+	    (status = inputs_agree(s, inputs_open_schedule(s))) != 0 ||
 	    (status = inputs_agree(s, inputs_open_flips(s))) != 0 ||
 	    (status = inputs_agree(s, inputs_open_imbalance(s))) != 0)
 		return status;
