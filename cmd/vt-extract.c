@@ -59,7 +59,7 @@ static const struct option_row rows[] = {
 	    "set the format of the list: tsm, ... (detected)",
 	    list_format_choices, 0, 0, OPTION_COMMON },
 	{ 0, "around", OPTION_TIME, &around, "TIME",
-	    "make parts of TIME from events without duration", NULL, 0.01, 1e6,
+	    "make parts of TIME from events without duration", NULL, 0, 1e6,
 	    0 },
 	{ 0, "list-fps", OPTION_TEXT, &list_fps, "RATE",
 	    "set the rate of the frame numbers in the list", NULL, 0, 0, 0 },

@@ -54,10 +54,12 @@ videos_plan(const struct video_set *v)
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct sample *s = &l->row[i].sample;
+		char group[17] = "";	/* a hash has no tabs */
 
+		if (s->group != NULL)
+			hash64_text(hash64(s->group, strlen(s->group)), group);
 		buffer_printf(&b, "%d\t%s\t%s\t%s\n", s->labels != NULL ?
-		    -2 : s->label, s->key, l->row[i].unit, s->group != NULL ?
-		    s->group : "");
+		    -2 : s->label, s->key, l->row[i].unit, group);
 	}
 	buffer_text(&b, "\n");
 	class_text(video_set_classes(v), &b);
