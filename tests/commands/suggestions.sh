@@ -37,7 +37,7 @@ cp "$T/s.tsv" "$T/file.tsv"
 check_exit "a file for --output" 2 train -o "$T/file.tsv"
 check_says "is refused with what it is for" "--output=$T/file.tsv is a file \(wanted a directory for checkpoints and log\)"
 check_exit "a dataset that does not exist" 1 train -n -i "$T/trian"
-check_says "is named" "manifest.json: there is no directory $T/trian \(wanted a packed set"
+check_says "is named" "$T/trian: no such file or folder \(wanted a packed set"
 check_exit "a folder without a dataset" 1 train -n -i "$T/run"
 check_says "has no manifest" "$T/run: no manifest.json: not a packed set, or packing was not finished; and no folders of videos \(wanted $T/run/CLASS/VIDEO\)"
 

@@ -84,14 +84,14 @@ if [ $mpi = yes ]; then
 	check_exit "a dataset missing on all 3 ranks ends with 1" 1 \
 		$limit mpirun -np 3 vt-train -i "$T/nowhere" -o "$T/no" $common
 	check_same "the missing dataset is reported once, for all 3 ranks" \
-		"vt-train: [all 3 ranks] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
+		"vt-train: [all 3 ranks] error: $T/nowhere: no such file or folder (wanted a packed set, a folder of folders of videos, or a list of videos)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
 	check_exit "a dataset missing on 2 of 3 ranks ends with 1" 1 \
 		$limit mpirun -np 1 vt-train -i "$T/train" -o "$T/no" $common : \
 		-np 2 vt-train -i "$T/nowhere" -o "$T/no" $common
 	check_same "the missing dataset is reported once, for those 2 ranks" \
-		"vt-train: [1 and 1 more] error: $T/nowhere/manifest.json: there is no directory $T/nowhere (wanted a packed set, as vt-pack makes it)" \
+		"vt-train: [1 and 1 more] error: $T/nowhere: no such file or folder (wanted a packed set, a folder of folders of videos, or a list of videos)" \
 		"$(grep '^vt-' "$T/err")"
 	# shellcheck disable=SC2086
 	check_exit "vt-eval: a checkpoint missing on all ranks ends with 1" 1 \

@@ -1,4 +1,5 @@
 /* Open the schedule and the datasets of a run, and then its network. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,7 +181,11 @@ inputs_open_set(struct session *s, const char *path, int which)
 		*d = planned_videos(s->use.plan[which], path);
 		return 0;
 	}
-	if (file_is_dir(path) && access(path, R_OK | X_OK) == 0 &&
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		fail("%s: no such file or folder (wanted a packed set, a "
+		    "folder of folders of videos, or a list of videos)",
+		    text_quote(path));
+	else if (file_is_dir(path) && access(path, R_OK | X_OK) == 0 &&
 	    !manifest_exists(path))
 		fail("%s: no manifest.json: not a packed set, or packing was "
 		    "not finished; and no folders of videos (wanted "
