@@ -17,6 +17,7 @@
 #include "base/names.h"
 #include "base/pool.h"
 #include "base/rng.h"
+#include "base/sha256.h"
 #include "base/table.h"
 #include "base/text.h"
 
@@ -64,6 +65,53 @@ test_hashes(void)
 	ok(hasher_64(h) == hash64(data, sizeof(data)),
 	    "64-bit hash in pieces is that of the whole");
 	hasher_free(h);
+}
+
+/* Messages of FIPS 180-4's examples, and of lengths around a block. */
+static void
+test_sha256(void)
+{
+	static const char *const message[][2] = {
+		{ "", "e3b0c44298fc1c149afbf4c8996fb924"
+		    "27ae41e4649b934ca495991b7852b855" },
+		{ "abc", "ba7816bf8f01cfea414140de5dae2223"
+		    "b00361a396177a9cb410ff61f20015ad" },
+		{ "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+		    "248d6a61d20638b8e5c026930c3e6039"
+		    "a33ce45964ff2167f6ecedd419db06c1" },
+		{ "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn"
+		    "hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+		    "cf5b16a778af8380036ce59e7b049237"
+		    "0b249b11e8f07a51afac45037afee9d1" },
+	};
+	static char a[1000000];
+	unsigned char digest[32];
+	char text[65], whole[65];
+	struct sha256 s;
+	int same = 1;
+
+	for (size_t i = 0; i < sizeof(message) / sizeof(message[0]); i++)
+		is_text(sha256_text(message[i][0], strlen(message[i][0]),
+		    text), message[i][1], "a SHA-256 of FIPS 180-4");
+	memset(a, 'a', sizeof(a));
+	sha256_begin(&s);
+	for (size_t i = 0, n; i < sizeof(a); i += n) {
+		n = i % 201 + 1 < sizeof(a) - i ? i % 201 + 1 : sizeof(a) - i;
+		sha256_add(&s, a + i, n);
+	}
+	sha256_end(&s, digest);
+	is_text(text_hex(text, digest, 32), "cdc76e5c9914fb9281a1c7e284d73e67"
+	    "f1809a48a497200e046d39ccc7112cd0",
+	    "the SHA-256 of a million a, in pieces");
+	for (size_t n = 0; n < 200; n++) {
+		sha256_begin(&s);
+		for (size_t i = 0; i < n; i++)
+			sha256_add(&s, a + i, 1);
+		sha256_end(&s, digest);
+		same &= strcmp(text_hex(text, digest, 32),
+		    sha256_text(a, n, whole)) == 0;
+	}
+	ok(same, "a SHA-256 by bytes is that of the whole, at each length");
 }
 
 static void
@@ -541,6 +589,7 @@ int
 main(void)
 {
 	test_hashes();
+	test_sha256();
 	test_randomness();
 	test_text();
 	test_tables();
