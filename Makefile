@@ -155,7 +155,7 @@ LIB_O      = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.isa.c %.amx.c %.vbmi.c %
 CMD        = $(patsubst cmd/%.c,$(BUILD)/%,$(wildcard cmd/vt-*.c))
 MAN        = $(wildcard man/*.[1-9])
 SHARE      = share/NEWS.md $(wildcard share/models/*.net share/recipes/*.recipe share/schedules/*.tsv share/weights/*.tsv \
-             share/flips/*.tsv share/clusters/*.tsv share/examples/* share/python/*.py)
+             share/classes/*.txt share/flips/*.tsv share/clusters/*.tsv share/examples/* share/python/*.py)
 # Programs find these files in ../share/vt, relative to their own directory.  They can
 # therefore be moved, and another PREFIX does not rebuild them.  Only for another
 # DATADIR, the path is compiled in.

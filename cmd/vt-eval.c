@@ -24,6 +24,7 @@
 #include "media/video.h"
 #include "shard/stream.h"
 #include "train/run/identity.h"
+#include "weights/known.h"
 
 #include "options/eval.h"
 
@@ -262,6 +263,19 @@ vt_eval_draw_curves(void)
 	return status;
 }
 
+/* --known: list the published weights. */
+static int
+vt_eval_list_known(void)
+{
+	struct buffer b = { 0 };
+	int status = known_list(&b);
+
+	if (status == 0)
+		fputs(b.data, stdout);
+	buffer_free(&b);
+	return stdout_done() != 0 && status == 0 ? EXIT_FAILED : status;
+}
+
 /* --rescore: make the outputs of an evaluation from score files. */
 static int
 vt_eval_rescore(void)
@@ -286,6 +300,8 @@ main(int argc, char **argv)
 
 	program_start(argv[0]);
 	o = eval_options_read(argc, argv, &operand);
+	if (o->known)
+		return vt_eval_list_known();
 	if (o->rescore.file.n > 0)
 		return vt_eval_rescore();
 	if (o->curves.n > 0)

@@ -26,13 +26,14 @@ static struct eval_options o = {
 
 /* The modes of options, in the order of EVAL_MODES. */
 #define EVAL_MODES "videos and streams|a packed dataset|one score file|" \
-	"several score files|--fusion-fit|--curve"
+	"several score files|--fusion-fit|--curve|--known"
 #define EVAL_VIDEOS	OPTION_MODE(0)
 #define EVAL_DATASET	OPTION_MODE(1)
 #define EVAL_FILE	OPTION_MODE(2)
 #define EVAL_FUSION	OPTION_MODE(3)
 #define EVAL_FIT	OPTION_MODE(4)
 #define EVAL_CURVE	OPTION_MODE(5)
+#define EVAL_KNOWN	OPTION_MODE(6)
 #define EVAL_NETWORK	(EVAL_VIDEOS | EVAL_DATASET)
 #define EVAL_FILES	(EVAL_FILE | EVAL_FUSION)
 #define EVAL_TABLES	(EVAL_DATASET | EVAL_FILES)
@@ -40,7 +41,7 @@ static struct eval_options o = {
 static const struct option_row rows[] = {
 	OPTION_HEADING("What to evaluate"),
 	{ 'k', "checkpoint", OPTION_LIST, &o.checkpoints, "FILE|RUN",
-	    "use a checkpoint, or that of a run of vt-train",
+	    "use a checkpoint, a run of vt-train, or known:NAME",
 	    "FILE", 0, 0, OPTION_COMMON | OPTION_INPUT |
 	    EVAL_NETWORK | EVAL_CURVE | FREE_FACT },
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
@@ -50,11 +51,14 @@ static const struct option_row rows[] = {
 	LIST_OPTIONS(&o.lists, &o.zero, EVAL_VIDEOS),
 	{ 0, "use-ema", OPTION_FLAG, &o.use_ema, NULL,
 	    "use the moving average of vt-train --ema",
-	    NULL, 0, 0, OPTION_COMMON | EVAL_NETWORK },
+	    NULL, 0, 0, EVAL_NETWORK },
 	{ 0, "rescore", OPTION_LIST, &o.rescore.file, "FILE",
 	    "read scores from FILE, which --scores wrote",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
 	    EVAL_FILES | EVAL_FIT },
+	{ 0, "known", OPTION_FLAG, &o.known, NULL,
+	    "list the published weights that known:NAME names",
+	    NULL, 0, 0, OPTION_COMMON | EVAL_KNOWN },
 	OPTION_HEADING("Views of a sample"),
 	{ 0, "views", OPTION_CHOICE, &o.views.protocol, "PROTOCOL",
 	    "use the views of a paper, or of validation (%)",
@@ -206,6 +210,8 @@ eval_options_mode(int operands, char *const *operand)
 	size_t files = o.rescore.file.n;
 
 	(void)operand;
+	if (o.known)
+		return 6;
 	if (files > 0 && files + (size_t)operands < 2)
 		return 2;
 	if (files > 0)
@@ -307,6 +313,11 @@ eval_options_read(int argc, char **argv, int *operand)
 	if (o.output != NULL && strcmp(o.output, "-") == 0)
 		o.output = NULL;
 	packed_files_check(&o.files);
+	if (o.known && n > 0)
+		options_wrong("%s: not for --known, which takes no operand",
+		    text_quote(argv[*operand]));
+	if (o.known)
+		return &o;
 	if (o.rescore.file.n > 0) {
 		eval_options_read_rescore(n, argv + *operand);
 		return &o;

@@ -21,6 +21,7 @@ struct eval_options {
 	struct extract_options how;	/* which videos are used */
 	struct view_overrides views;
 	struct rescore rescore;		/* --rescore and --fusion */
+	int known;
 	int use_ema, zero, precision, json, force, quiet, verbose, progress;
 	int curve_over;
 	int64_t threads, top, sheet_samples;

@@ -113,13 +113,8 @@ share_name_distance(const char *typed, const char *name)
 	return text_distance(typed, name) - (digits > 0 ? 2 : 0);
 }
 
-/*
- * Append "a, b or c": the names with the least distance from ${typed}, and
- * those one edit further, at most MEANT.  Append nothing if they differ in more
- * than half of its characters.
- */
-static void
-share_names_similar(const struct names *names, const char *typed,
+void
+share_similar(const struct names *names, const char *typed,
     struct buffer *to)
 {
 	int largest = (int)strlen(typed) / 2, least = largest, of = 0,
@@ -173,7 +168,7 @@ share_say_missing(const char *folder, const char *name, const char *where,
 	size_t n = names_count(names);
 	struct buffer b = { 0 };
 
-	share_names_similar(names, name, &b);
+	share_similar(names, name, &b);
 	if (n == 0)
 		fail("no %s in %s, which has no files (wanted the path of %s)",
 		    text_quote(name), folder, kind);

@@ -1,6 +1,9 @@
 #ifndef BASE_SHARE_H
 #define BASE_SHARE_H
 
+#include "base/mem.h"
+#include "base/names.h"
+
 /*
  * share_find(folder, name, suffix):
  * Return the path of a file that is installed with vt, such as
@@ -31,6 +34,15 @@ char **share_list(const char *folder, const char *suffix, size_t *n);
  * vt, 0 otherwise.  It prints no message.
  */
 int share_has(const char *folder, const char *name, const char *suffix);
+
+/*
+ * share_similar(names, typed, to):
+ * Append "a, b or c" to ${to}: the names with the least distance from ${typed},
+ * and those one edit further, at most four.  Append nothing if they differ in
+ * more than half of its characters.
+ */
+void share_similar(const struct names *names, const char *typed,
+    struct buffer *to);
 
 /*
  * share_program_dir():

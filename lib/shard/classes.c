@@ -205,6 +205,10 @@ class_read(const char *path, struct class_list *c)
 int
 class_read_lines(const char *path, const char *text, struct class_list *c)
 {
+	while (text_starts(text, "# ")) {
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
 	class_parse(text, c);
 	for (size_t i = 0; i < c->n; i++) {
 		char *name = text_trim(c->name[i]);

@@ -56,7 +56,8 @@ void class_parse(const char *text, struct class_list *c);
 /*
  * class_read(path, c):
  * Append the lines of a file without blanks at their ends, and check them.
- * Empty lines at the end of the file do not count.  An empty file is an error.
+ * Comments at its beginning, lines of "# ", and empty lines at its end do not
+ * count.  An empty file is an error.
  * Return 0, or -1 after a message.
  * class_read_lines(path, text, c):
  * As class_read, from ${text}, the content of ${path}.

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "weights/known.h"
 #include "weights/torch.h"
 
 static int
@@ -85,7 +86,8 @@ weights_open(const char *path, struct weights_file *w)
 	int bad;
 
 	*w = (struct weights_file){ .names = names_new() };
-	bad = file_read(path, &w->file);
+	bad = known_is(path) ? known_read(path, &w->file) :
+	    file_read(path, &w->file);
 	if (!bad) {
 		w->arena = arena_new(arena_max(w->file.n));
 		bad = weights_open_any(name, w);

@@ -44,12 +44,14 @@ struct weights_file {
 
 /*
  * weights_open(path, w):
- * Read the file ${path} ("-": standard input) and list its tensors.  In a
+ * Read the file ${path} and list its tensors; "-" is standard input, and
+ * "known:NAME" a published file (weights/known.h).  In a
  * pickle these are the tensors of the state dict: the file's object itself, or
  * the value of a key of torch_dict.c, such as "state_dict".  Objects of unknown
  * classes are skipped, and one note names the classes.
  * Return 0, or after a message: -1 if the file cannot be read, -2 if it is
- * damaged, -3 if it is intact but not of a kind that vt reads.
+ * damaged, -3 if it is intact but not of a kind that vt reads, or if a
+ * published file is absent.
  * The caller frees ${w} with weights_close; after a failure it is empty.
  */
 int weights_open(const char *path, struct weights_file *w);

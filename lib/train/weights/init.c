@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "train/run/checkpoint.h"
 #include "train/weights/init.h"
+#include "weights/known.h"
 
 static void
 init_hash_text(const struct buffer *b, char hash[33])
@@ -132,8 +133,9 @@ int
 init_same(const char *path, const char *text)
 {
 	struct buffer b = { 0 };
-	char hash[33];
+	char hash[33], *file;
 	const char *name;
+	int absent, bad;
 
 	if (text == NULL) {
 		fail("--init=%s: the run is there already, and did not begin "
@@ -146,17 +148,18 @@ init_same(const char *path, const char *text)
 	name += strspn(name, " ");
 	name += strcspn(name, " ");
 	name += *name != '\0';
-	if (access(path, F_OK) != 0 && errno == ENOENT) {
-		if (strcmp(name, path_base(path)) == 0)
-			return 1;
-	} else {
-		if (file_read(path, &b) != 0)
-			return 0;
+	file = known_path(path);
+	absent = access(file, F_OK) != 0 && errno == ENOENT;
+	bad = !absent && file_read(file, &b) != 0;
+	free(file);
+	if (bad)
+		return 0;
+	if (!absent)
 		init_hash_text(&b, hash);
-		buffer_free(&b);
-		if (strncmp(text, hash, 32) == 0)
-			return 1;
-	}
+	buffer_free(&b);
+	if (absent ? strcmp(name, path_base(path)) == 0 :
+	    strncmp(text, hash, 32) == 0)
+		return 1;
 	fail("--init=%s: the run is there already, and began from another "
 	    "file, %s (a new run needs another --output)", text_quote(path),
 	    text_quote(name));
