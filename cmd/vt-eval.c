@@ -55,8 +55,10 @@ vt_eval_describe(const struct eval_session *s)
 {
 	const struct state *state = &s->model.state;
 
-	detail("%s: %s of step %" PRIu64 ", epoch %.2f", text_quote(s->network),
-	    state->model, state->step, state->epoch);
+	if (s->model.weights.match == NULL)
+		detail("%s: %s of step %" PRIu64 ", epoch %.2f",
+		    text_quote(s->network), state->model, state->step,
+		    state->epoch);
 }
 
 /* ---- a packed dataset ---- */
@@ -308,6 +310,8 @@ main(int argc, char **argv)
 		return vt_eval_draw_curves();
 	s.network = o->checkpoints.item[o->checkpoints.n - 1];
 	s.model.ema = o->use_ema;
+	s.model.network = o->network;
+	s.model.classes = o->classes;
 	vt_eval_choose_input(&s, argc - operand, argv + operand);
 	if ((s.comm = comm_open(&argc, &argv, o->step_timeout)) == NULL)
 		return EXIT_USAGE;

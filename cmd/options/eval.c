@@ -44,6 +44,12 @@ static const struct option_row rows[] = {
 	    "use a checkpoint, a run of vt-train, or known:NAME",
 	    "FILE", 0, 0, OPTION_COMMON | OPTION_INPUT |
 	    EVAL_NETWORK | EVAL_CURVE | FREE_FACT },
+	{ 'm', "model", OPTION_TEXT, &o.network, "NET",
+	    "name the network of weights of another program",
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | EVAL_NETWORK },
+	{ 0, "classes", OPTION_TEXT, &o.classes, "FILE",
+	    "name their classes: a list, or k400, ssv2, ...",
+	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | EVAL_NETWORK },
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
 	    "score a packed dataset, or a stream: FILE or -",
 	    "FILE|-", 0, 0, OPTION_COMMON | OPTION_INPUT |
@@ -124,8 +130,7 @@ static const struct option_row rows[] = {
 	    "grouped|number", 0, 0, EVAL_TABLES },
 	{ 0, "sheet", OPTION_TEXT, &o.files.sheet, "FILE",
 	    "draw a contact sheet of samples: .png, .svg or .pdf",
-	    PLOT_BEGINS, 0, 0, OPTION_COMMON | OPTION_OUTPUT |
-	    EVAL_TABLES },
+	    PLOT_BEGINS, 0, 0, OPTION_OUTPUT | EVAL_TABLES },
 	{ 0, "sheet-samples", OPTION_INT, &o.sheet_samples, "N",
 	    "draw N samples on the contact sheet (%)",
 	    NULL, 1, 400, EVAL_TABLES },

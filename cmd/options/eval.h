@@ -14,7 +14,8 @@
 /* Fields have the names of their options, or a comment.  A text is NULL if it
  * was not set. */
 struct eval_options {
-	const char *config, *recipe, *data, *output, *device;
+	const char *config, *recipe, *network, *classes, *data, *output;
+	const char *device;
 	struct option_list checkpoints, curves;
 	struct option_list lists;	/* --files-from */
 	struct results_files files;	/* outputs of a packed dataset */

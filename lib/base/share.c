@@ -17,9 +17,33 @@
 enum { LISTED = 8, MEANT = 4 };		/* maximum numbers of names in a
 					 * message */
 
-/* Add the names in ${dir} that end with ${suffix} to ${names}. */
+/* The folders whose files have names, and a file in them of another kind. */
+static const struct share_folder { const char *folder, *kind, *other; }
+share_folders[] = {
+	{ "models", "a .net file", NULL },
+	{ "classes", "a list of class names", NULL },
+	{ "clusters", "a table of vt-bench links", NULL },
+	{ "flips", "a table of classes that flips swap", NULL },
+	{ "recipes", "a recipe", NULL },
+	{ "weights", "a table of tensor names", "known" },
+	{ NULL, "a file", NULL }
+};
+
+static const struct share_folder *
+share_folder_of(const char *folder)
+{
+	const struct share_folder *f = share_folders;
+
+	while (f->folder != NULL && strcmp(f->folder, folder) != 0)
+		f++;
+	return f;
+}
+
+/* Add the names in ${dir} that end with ${suffix}, without ${other}, to
+ * ${names}. */
 static void
-share_names_add(struct names *names, const char *dir, const char *suffix)
+share_names_add(struct names *names, const char *dir, const char *suffix,
+    const char *other)
 {
 	struct dirent **entry;
 	int n = scandir(dir, &entry, NULL, alphasort);
@@ -29,7 +53,8 @@ share_names_add(struct names *names, const char *dir, const char *suffix)
 
 		if (text_ends(s, suffix)) {
 			entry[i]->d_name[strlen(s) - strlen(suffix)] = '\0';
-			names_add(names, s);
+			if (other == NULL || strcmp(s, other) != 0)
+				names_add(names, s);
 		}
 		free(entry[i]);
 	}
@@ -84,7 +109,8 @@ share_search(const char *folder, const char *name, const char *suffix,
 			free(path);
 		if (found != NULL || names_count(names) > 0)
 			continue;
-		share_names_add(names, dir[i], suffix);
+		share_names_add(names, dir[i], suffix,
+		    share_folder_of(folder)->other);
 		if (names_count(names) > 0)
 			*where = xstrdup(dir[i]);
 	}
@@ -139,32 +165,13 @@ share_similar(const struct names *names, const char *typed,
 				    names_text(names, i));
 }
 
-/* Return the kind of file that a path may name in place of a name in
- * ${folder}. */
-static const char *
-share_kind(const char *folder)
-{
-	static const struct { const char *folder, *kind; } kinds[] = {
-		{ "models", "a .net file" },
-		{ "clusters", "a table of vt-bench links" },
-		{ "flips", "a table of classes that flips swap" },
-		{ "recipes", "a recipe" },
-		{ "weights", "a table of tensor names" },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].folder, folder) == 0)
-			return kinds[i].kind;
-	return "a file";
-}
-
 /* Report the missing file.  List all names if they are few.  Otherwise
  * suggest similar ones and name the folder. */
 static void
 share_say_missing(const char *folder, const char *name, const char *where,
     const struct names *names)
 {
-	const char *kind = share_kind(folder);
+	const char *kind = share_folder_of(folder)->kind;
 	size_t n = names_count(names);
 	struct buffer b = { 0 };
 

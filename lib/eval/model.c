@@ -1,4 +1,5 @@
 /* Load a network from a checkpoint onto a device. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "eval/model.h"
 #include "train/loop/choices.h"
 #include "train/run/rundir.h"
+#include "weights/known.h"
 
 /*
  * The first head gives the scores, so its classes must be the named classes of
@@ -46,11 +48,47 @@ model_note_best(const struct model *m, const char *dir)
 	free(best);
 }
 
+/* Return 1 if ${path} is a file of PyTorch: a zip archive or a pickle. */
+static int
+model_is_torch(const char *path)
+{
+	unsigned char first = 0;
+	int fd = file_is_dir(path) ? -1 :
+	    file_open(path, O_RDONLY | O_NONBLOCK);
+
+	if (fd < 0)
+		return 0;
+	file_pread_some(fd, &first, 1, 0);
+	file_close(fd);
+	return first == 'P' || first == 0x80;
+}
+
+static int
+model_read_weights(struct model *m, const char *path, const char *device)
+{
+	int status;
+
+	if ((m->backend = backend_find(device)) == NULL)
+		return EXIT_USAGE;
+	if (m->ema) {
+		fail("--use-ema: not for weights of another program");
+		return EXIT_USAGE;
+	}
+	if ((m->path = known_is(path) ? known_path(path) :
+	    rundir_find_checkpoint(path)) == NULL)
+		return EXIT_FAILED;
+	status = model_weights_read(m, known_is(path) ? path : m->path);
+	return status == 0 ? model_check_head(m) : status;
+}
+
 int
 model_read(struct model *m, const char *path, const char *device)
 {
 	int bad;
 
+	if (m->network != NULL || m->classes != NULL || known_is(path) ||
+	    model_is_torch(path))
+		return model_read_weights(m, path, device);
 	if ((m->path = rundir_find_checkpoint(path)) == NULL)
 		return EXIT_FAILED;
 	if (strcmp(m->path, path) != 0)
@@ -89,19 +127,33 @@ model_start(struct model *m, int threads, enum precision precision)
 
 	if ((m->device = device_open(m->backend, &o)) == NULL)
 		return EXIT_USAGE;
-	if ((status = model_take_choices(m)) != 0)
+	if (m->weights.match == NULL && (status = model_take_choices(m)) != 0)
 		return status;
 	if ((m->net = net_new(m->graph, m->device)) == NULL)
 		return EXIT_FAILED;
 	m->net->advice = "a smaller --microbatch, ";
+	if (m->weights.match != NULL) {
+		match_load_whole(m->weights.match, m->net);
+		return 0;
+	}
 	return checkpoint_load(&m->file, m->path, m->net, m->ema) == 0 ? 0 :
 	    EXIT_DAMAGE;
+}
+
+const struct buffer *
+model_bytes(const struct model *m)
+{
+	const struct weights_file *w = &m->weights.weights;
+
+	return w->file.data != NULL ? &w->file : w->s.file.data != NULL ?
+	    &w->s.file : &m->file.file;
 }
 
 void
 model_close(struct model *m)
 {
 	net_free(m->net);
+	init_close(&m->weights);
 	graph_free(m->graph);
 	device_close(m->device);
 	class_list_free(&m->class);

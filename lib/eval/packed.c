@@ -59,7 +59,7 @@ static int
 packed_check_ranks(const struct packed *p, struct comm *comm)
 {
 	const struct model *m = p->model;
-	const struct buffer *file = &m->file.file;
+	const struct buffer *file = model_bytes(m);
 	char hash[33], *choices = choices_stamp(m->device, NULL);
 	struct buffer b = { 0 };
 
@@ -142,8 +142,8 @@ packed_set_protocol(struct packed *p, const struct packed_start *how)
 
 	protocol_add(to, "version", "%s", version_text);
 	protocol_add(to, "checkpoint", "%s", m->path);
-	packed_add_hash(to, "checkpoint-hash", hash128(m->file.file.data,
-	    m->file.file.n));
+	packed_add_hash(to, "checkpoint-hash", hash128(model_bytes(m)->data,
+	    model_bytes(m)->n));
 	protocol_add(to, "use-ema", "%s", m->ema ? "yes" : "no");
 	protocol_add(to, "model", "%s", m->state.model);
 	protocol_add(to, "step", "%" PRIu64, m->state.step);

@@ -1,8 +1,10 @@
 /*
- * Derive the views of a clip from the checkpoint, the protocol and explicit
- * options, in increasing priority.
+ * Derive the views of a clip from the checkpoint or the published test, the
+ * protocol and explicit options, in increasing priority.
  */
 #include "base/exit.h"
+#include "base/fail.h"
+#include "base/text.h"
 #include "eval/view_overrides.h"
 #include "train/loop/views.h"
 
@@ -18,8 +20,19 @@ view_overrides_apply(const struct view_overrides *o, const struct model *m,
 		.side = o->side > 0 ? (int)o->side : state->crop,
 		.memory = (size_t)o->loader_memory,
 		.needs = &m->graph->needs };
+	if (v->t == 0 || v->side == 0) {
+		fail("%s: no published clip is known for these weights (wanted "
+		    "--frames=T, --crop=PIXELS and, unless the frames are "
+		    "segments, --stride=N)", text_quote(m->path));
+		return EXIT_USAGE;
+	}
 	/* The protocol sets defaults, which explicit options override. */
-	views_set(o->protocol, state, v);
+	views_set(o->protocol > 0 ? o->protocol : m->views.protocol, state, v);
+	if (o->protocol == 0 && m->views.protocol > 0) {
+		v->clips = m->views.clips;
+		v->crops = m->views.crops;
+		v->full = m->views.full;
+	}
 	if (o->clips > 0) {
 		v->clips = (int)o->clips;
 		v->validate = 0;

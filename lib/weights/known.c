@@ -29,7 +29,8 @@ known_take(struct known *k, size_t i)
 	const struct { const char *name; const char **to; } texts[] = {
 		{ "name", &k->name }, { "network", &k->network },
 		{ "address", &k->address }, { "sha256", &k->sha256 },
-		{ "order", &k->classes_file }, { "views", &k->views } };
+		{ "order", &k->classes_file }, { "loss", &k->loss },
+		{ "views", &k->views } };
 	const struct { const char *name; int64_t *to; } numbers[] = {
 		{ "bytes", &k->bytes }, { "classes", &k->classes },
 		{ "frames", &k->frames }, { "stride", &k->stride },

@@ -16,6 +16,7 @@ struct known {
 	const char *sha256;		/* 64 digits, or the first of them */
 	const char *classes_file;	/* list in share/classes, in the order
 					 * of the outputs */
+	const char *loss;		/* "sigmoid", or "": softmax */
 	const char *views;		/* test protocol, of VIEWS_NAMES */
 	int64_t bytes, classes;
 	int64_t frames, stride, crop, side;	/* the clip; side: short side */

@@ -23,6 +23,19 @@ check_same "each list of classes has as many as its files" "" "$(grep -v '^# ' s
 for list in share/classes/*.txt; do
 	check "$list: the first line is an address" grep -q '^# https://' "$list"
 done
+check_same "each test is one of --views" "" "$(grep -v '^# ' share/weights/known.tsv | awk -F'\t' '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$at["views"] !~ /^(|tsm|tsm-twice|tsm-dense|pyslowfast|ssv2|charades)$/ { print $1 }')"
+# nth LIST N: print class N of a list.
+nth() {
+	sed 1d "share/classes/$1.txt" | sed -n "$(($2 + 1))p"
+}
+check_same "UCF101 is sorted without regard to case" "Hammering HammerThrow" "$(nth ucf101 34) $(nth ucf101 35)"
+check_same "TSM sorts the gestures of Jester" "Doing other things" "$(nth jester-tsm 0)"
+check_same "MMAction2 does not" "Doing other things" "$(nth jester-mmaction2 26)"
+check_same "the orders of Something-Something v1 agree in one place" 1 \
+	"$(paste -d '\n' share/classes/ssv1-tsm.txt share/classes/ssv1-mmaction2.txt | sed 1,2d |
+		awk 'NR % 2 { a = $0; next } a == $0' | wc -l)"
 
 # ---- a table of own files ----
 
@@ -41,7 +54,7 @@ mkdir -p "$T/share/weights" "$XDG_CACHE_HOME/vt"
 {
 	grep '^#name' share/weights/known.tsv
 	row() {	# NAME BYTES SHA256
-		printf '%s\ttsm_tiny\town\tfile://%s\t%s\t%s\town\t8\t\t2\t\t16\t\ttsm\t\t1\t\tnone\tthis test\n' \
+		printf '%s\ttsm_tiny\town\tfile://%s\t%s\t%s\town\t8\t\t\t2\t\t16\t\ttsm\t\t1\t\tnone\tthis test\n' \
 			"$1" "$T/w.st" "$2" "$3"
 	}
 	row own-whole "$bytes" "$digest"
@@ -77,6 +90,59 @@ if command -v curl >/dev/null; then
 else
 	skip "the commands of the message fetch it" "no curl"
 fi
+
+# ---- predictions ----
+
+check_exit "a packed set is scored" 0 vt-eval --device=ref -i "$T/train" -k "$T/first"
+grep -v '^#' "$T/out" >"$T/want"
+sed '1i # a comment' "$T/train/classes.txt" >"$T/names.txt"
+check_exit "and by its weights, whose clip and test are in the table" 0 \
+	vt-eval --device=ref -i "$T/train" -k known:own-whole --classes="$T/names.txt"
+check_same "with the same scores" "" "$(grep -v '^#' "$T/out" | diff - "$T/want")"
+check_says "a note has the clip" '2 frames, stride 0, crop size 16, 1 x 1 views: those of the test of known:own-whole'
+check_exit "or in options" 0 vt-eval --device=ref -i "$T/train" -k "$T/w.st" -m tsm_tiny --classes="$T/names.txt" \
+	--frames=2 --crop=16
+check_same "with the same scores" "" "$(grep -v '^#' "$T/out" | diff - "$T/want")"
+
+# look OPTION...: predict a video.
+look() {
+	vt-eval --device=ref --top=8 "$@" "$T/video.mp4"
+}
+if built FFmpeg && motions "$T/videos" 2 1 1 >/dev/null; then
+	mv "$(find "$T/videos" -name '*.mp4' | LC_ALL=C sort | head -1)" "$T/video.mp4"
+	check_exit "a run predicts a video" 0 look -k "$T/first"
+	cp "$T/out" "$T/want"
+	check_exit "so do its weights" 0 look -k known:own-whole --classes="$T/names.txt"
+	check "with the same bits" cmp "$T/want" "$T/out"
+	check_message "without a list, classes are numbers" 0 'the names of its 8 classes are unknown' \
+		look -k known:own-whole
+	check_same "in the order of the list" "$(sed 1d "$T/want" | tr '\t' '\n' | grep -xF -f "$T/train/classes.txt")" \
+		"$(sed 1d "$T/out" | tr '\t' '\n' | grep -x '[0-7]' | while read -r n; do
+			sed -n "$((n + 1))p" "$T/train/classes.txt"; done)"
+else
+	skip "weights predict videos" "no videos"
+fi
+refuse() {
+	what=$1 regex=$2
+	shift 2
+	check_message "$what" 2 "$regex" vt-eval --device=ref -i "$T/train" "$@"
+}
+refuse "a list of another length" 'k400.txt: 400 classes \(wanted the 8 of ' -k known:own-whole --classes=k400
+refuse "an unknown list" 'no k300 in classes' -k known:own-whole --classes=k300
+refuse "weights of another network" 'is not all of tsn_r18, or not only that: .*\(the file fits tsm_tiny' \
+	-k "$T/w.st" -m tsn_r18
+refuse "weights that are absent" 'known:own-gone: no published weights of this name' -k known:own-gone
+refuse "weights without a clip" 'no published clip is known for these weights \(wanted --frames=T' \
+	-k "$T/w.st" -m "$T/first/network.net" --classes="$T/names.txt"
+refuse "a checkpoint with a network" 'a checkpoint of vt, which has its network' -k "$T/first" -m tsm_tiny
+refuse "a moving average" 'use-ema: not for weights' -k known:own-whole --use-ema
+if find_torch; then
+	"$python" -c 'import sys, torch; torch.save({"new_fc.weight": torch.zeros(2, 2)}, sys.argv[1])' "$T/w.pth"
+	refuse "weights of PyTorch without a network" 'weights of another program \(wanted their network' -k "$T/w.pth"
+else
+	skip "weights of PyTorch without a network" "no PyTorch"
+fi
+
 unset XDG_CACHE_HOME
 HOME=$T
 check_message "without XDG_CACHE_HOME, the cache is in HOME" 2 "no file $T/.cache/vt/own-absent" \

@@ -134,26 +134,12 @@ static int
 load(struct net *n, const char *path)
 {
 	struct init in;
-	int bad = 0;
 
-	if (init_open(&in, n->graph, path, NULL, 0) != 0)
+	if (init_open(&in, n->graph, path, NULL, INIT_WHOLE) != 0)
 		return -1;
-	match_load(in.match, n);
-	for (int i = 0; i < n->graph->nparam; i++) {
-		const struct param *p = &n->graph->param[i];
-		double *zeros;
-
-		if (in.match->param[i].status != LOAD_INITIALIZED)
-			continue;
-		bad |= p->head || p->kind != PARAM_BIAS;
-		zeros = xcalloc(p->count, sizeof(*zeros));
-		device_put(n->device, (char *)n->w + p->offset *
-		    n->device->elem, zeros, p->count);
-		free(zeros);
-	}
+	match_load_whole(in.match, n);
 	init_close(&in);
-	return bad ? fail("%s: a parameter other than a "
-	    "bias is missing", path) : 0;
+	return 0;
 }
 
 int

@@ -72,7 +72,7 @@ begin_open_init(struct session *s, struct init *in)
 	if (s->t.o.init == NULL)
 		return 0;
 	status = init_open(in, s->graph, s->t.o.init, s->text.classes,
-	    s->t.o.init_partial);
+	    s->t.o.init_partial ? INIT_PARTIAL : INIT_MOST);
 	if (status != 0)
 		return -status;
 	s->text.init = xstrdup(in->text);

@@ -87,17 +87,53 @@ init_check_fit(const struct init *in, const struct graph *g, const char *path)
 	return bad;
 }
 
-int
-init_open(struct init *in, const struct graph *g, const char *path,
-    const char *classes, int partial)
+/* Refuse a file that lacks parameters of the network, or has others. */
+static int
+init_check_whole(const struct init *in, const struct graph *g, const char *path)
 {
-	struct weights_file *w = &in->weights;
-	char hash[33];
+	const struct match *m = in->match;
+	struct buffer names = { 0 }, fitting = { 0 };
+	size_t n = 0;
+	int bad = 0;
+
+	for (int i = 0; i < g->nparam; i++)
+		if (m->param[i].status == LOAD_INITIALIZED &&
+		    (g->param[i].head || g->param[i].kind != PARAM_BIAS))
+			match_add_name(&names, &n, g->param[i].name,
+			    m->param[i].why);
+	match_end_names(&names, n);
+	if (n == 0)
+		n = match_misfits(m, &names);
+	if (n > 0) {
+		match_fitting(m->weights, g->head[0].classes, &fitting);
+		bad = fail("%s: is not all of %s, or not only that: %s%s%s%s",
+		    text_quote(path), g->name, names.data, fitting.n > 0 ?
+		    " (the file fits " : "", fitting.n > 0 ? fitting.data : "",
+		    fitting.n > 0 ? ")" : "");
+	}
+	buffer_free(&names);
+	buffer_free(&fitting);
+	return bad;
+}
+
+int
+init_read(struct init *in, const char *path)
+{
 	int bad;
 
 	*in = (struct init){ .path = path };
-	if ((bad = weights_open(path, w)) != 0)
-		return bad == -3 ? EXIT_USAGE : exit_of(bad);
+	bad = weights_open(path, &in->weights);
+	return bad == -3 ? EXIT_USAGE : exit_of(bad);
+}
+
+int
+init_match(struct init *in, const struct graph *g, const char *classes,
+    int part)
+{
+	const struct weights_file *w = &in->weights;
+	char hash[33];
+	int bad;
+
 	if ((in->match = match_new(g, w, classes)) == NULL) {
 		init_close(in);
 		return EXIT_FAILED;
@@ -106,18 +142,29 @@ init_open(struct init *in, const struct graph *g, const char *path,
 	 * Print the reason for refusing the weights before match_report lists
 	 * the names.
 	 */
-	bad = partial ? 0 : init_check_fit(in, g, path);
-	match_report(in->match, path);
+	bad = part == INIT_PARTIAL ? 0 : part == INIT_WHOLE ?
+	    init_check_whole(in, g, in->path) :
+	    init_check_fit(in, g, in->path);
+	match_report(in->match, in->path);
 	if (!bad)
-		bad = init_check_finite(in, path);
+		bad = init_check_finite(in, in->path);
 	if (bad) {
 		init_close(in);
 		return EXIT_USAGE;
 	}
 	init_hash_text(w->file.data != NULL ? &w->file : &w->s.file, hash);
 	in->text = xprintf("%s %s %s", hash, in->match->names,
-	    path_base(path));
+	    path_base(in->path));
 	return 0;
+}
+
+int
+init_open(struct init *in, const struct graph *g, const char *path,
+    const char *classes, int part)
+{
+	int status = init_read(in, path);
+
+	return status == 0 ? init_match(in, g, classes, part) : status;
 }
 
 void

@@ -267,6 +267,27 @@ match_is_layer(const struct match_reading *rd, const struct match *m, size_t i)
 	    match_is_backbone(rd, m, op, (size_t)(suffix - op), conv);
 }
 
+int64_t
+match_outputs(const struct graph *g, const struct weights_file *w)
+{
+	struct match_reading rd = { .g = g, .params = names_new() };
+	int64_t n = 0;
+
+	for (int i = 0; i < g->nparam; i++)
+		names_add(rd.params, g->param[i].name);
+	if ((rd.key_map = match_find_key_map(&rd, w)) == NULL)
+		n = -1;
+	for (size_t i = 0; n == 0 && i < w->tensors; i++) {
+		int p = match_read_name(&rd, w->tensor[i].name).p;
+
+		if (p >= 0 && g->param[p].head && w->tensor[i].ndim > 0)
+			n = w->tensor[i].dim[0];
+	}
+	key_map_close((struct key_map *)rd.key_map);
+	names_free(rd.params);
+	return n;
+}
+
 struct match *
 match_new(const struct graph *g, const struct weights_file *w,
 const char *classes)
@@ -347,6 +368,23 @@ match_load(const struct match *m, struct net *n)
 		free(y);
 		free(v);
 	}
+}
+
+void
+match_load_whole(const struct match *m, struct net *n)
+{
+	for (int i = 0; i < m->graph->nparam; i++) {
+		const struct param *p = &m->graph->param[i];
+		double *zeros;
+
+		if (m->param[i].status != LOAD_INITIALIZED)
+			continue;
+		zeros = xcalloc(p->count, sizeof(*zeros));
+		device_put(n->device, (char *)n->w + p->offset *
+		    n->device->elem, zeros, p->count);
+		free(zeros);
+	}
+	match_load(m, n);
 }
 
 int

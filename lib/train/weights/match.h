@@ -64,6 +64,17 @@ void match_free(struct match *m);
  */
 void match_load(const struct match *m, struct net *n);
 
+/* match_load_whole(m, n): As match_load, but set parameters without a tensor
+ * to 0. */
+void match_load_whole(const struct match *m, struct net *n);
+
+/*
+ * match_outputs(g, w):
+ * Return the number of outputs of the classifier of ${g} in ${w}, whatever that
+ * of ${g} is; 0 if ${w} has none; -1 after a message.
+ */
+int64_t match_outputs(const struct graph *g, const struct weights_file *w);
+
 /* match_report(m, path): print a summary as notes; ${path} is the file. */
 void match_report(const struct match *m, const char *path);
 
