@@ -13,7 +13,8 @@
 #include "weights/key_map.h"
 
 const char *const key_map_known[] = {
-	"torchvision", "tsm", "pyslowfast", "mmaction2", "caffe2", NULL
+	"torchvision", "tsm", "pyslowfast", "mmaction2", "caffe2",
+	"pytorchvideo", "mmaction", NULL
 };
 
 enum { NUMBERS = 6, DIGITS = 6 };
@@ -160,7 +161,9 @@ key_map_to_ours(const struct key_map *n, const struct key_map_network *of,
 
 		if (key_map_match(r->theirs, theirs, &b) &&
 		    key_map_fill(r->ours, &b, ours) &&
-		    of->has(of->network, ours))
+		    of->has(of->network, ours) &&
+		    (strcmp(r->how, "read") != 0 ||
+		    key_map_holds(r->when, &b, of)))
 			return r;
 	}
 	return NULL;
@@ -284,8 +287,8 @@ key_map_check_how(const struct table *t, size_t row, const char *how)
 static int
 key_map_is_condition(const char *p, size_t n)
 {
-	static const char *const known[] = { "kind=", "k=", "s=", "out=",
-		"from=", "spread=" };
+	static const char *const known[] = { "kind=", "k=", "s=", "p=",
+		"out=", "from=", "spread=" };
 	char text[KEY_MAP_TEXT], *at = text, *word;
 
 	snprintf(text, sizeof(text), "%.*s", (int)n, p);
@@ -314,9 +317,10 @@ key_map_check_when(const struct table *t, size_t row, const char *when)
 
 		if (!key_map_is_condition(p, n))
 			return fail("%s: line %d: when is %s (wanted -, or op "
-			    "NAME and no NAME, each with kind=, k=, s=, out=, "
-			    "from= and spread=, and commas and blanks between "
-			    "them)", t->path, t->line[row], text_quote(when));
+			    "NAME and no NAME, each with kind=, k=, s=, p=, "
+			    "out=, from= and spread=, and commas and "
+			    "blanks between them)", t->path, t->line[row],
+			    text_quote(when));
 		p += n + strspn(p + n, ", ");
 	}
 	return 0;

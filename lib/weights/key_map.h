@@ -65,7 +65,8 @@ void key_map_close(struct key_map *n);
  * Translate ${theirs}, an operator's name in the other program.  Write the name
  * of the operator in the network to ${ours}[KEY_MAP_TEXT].
  * Return the first row that matches and whose operator the network has, or NULL
- * without a message.  The row belongs to ${n}.
+ * without a message.  If the row is for reading only, its condition holds for
+ * the network.  The row belongs to ${n}.
  */
 const struct rename *key_map_to_ours(const struct key_map *n,
     const struct key_map_network *of, const char *theirs, char *ours);

@@ -44,11 +44,11 @@ class Net(parity.Net):
         w = w.unsqueeze(2) if w.dim() == 4 else w
         return F.conv3d(x, w, self.w.get(name + ".bias"), stride, [k // 2 for k in w.shape[2:]], 1, groups)
 
-    def bn(self, name, x):
+    def bn(self, name, x, eps=1e-5):
         if self.stats_given is None:
             return super().bn(name, x)
         mean, var = (self.stats_given[name + ".running_" + s] for s in ("mean", "var"))
-        return F.batch_norm(x, mean, var, self.w[name + ".weight"], self.w[name + ".bias"], training=False, eps=1e-5)
+        return F.batch_norm(x, mean, var, self.w[name + ".weight"], self.w[name + ".bias"], training=False, eps=eps)
 
     def has(self, name):
         return name + ".weight" in self.w
@@ -105,17 +105,17 @@ class Net(parity.Net):
             i += 1
         return x
 
-    def stem(self, x, pre="", st=1, pool=1):
+    def stem(self, x, pre="", st=1, pool=1, pad=1):
         x = F.relu(self.bn(pre + "bn1", self.conv(pre + "conv1", x, (st, 2, 2))))
-        return F.max_pool3d(x, (1, 3, 3), (pool, 2, 2), (0, 1, 1))
+        return F.max_pool3d(x, (1, 3, 3), (pool, 2, 2), (0, pad, pad))
 
     def classify(self, x):
         """Return the scores of a clip from the mean of its features, which
         equals the mean of the frames' scores."""
         return F.linear(x, self.w["fc.weight"], self.w["fc.bias"])
 
-    def resnet(self, x, shifts=None, attends=(), how=None, st=1, pool=1, between=None):
-        x = self.stem(x, "", st, pool)
+    def resnet(self, x, shifts=None, attends=(), how=None, st=1, pool=1, between=None, pad=1):
+        x = self.stem(x, "", st, pool, pad)
         for l in (1, 2, 3, 4):
             x = self.stage(l, x, "", shifts, attends, how)
             if l == 1 and between:
@@ -170,18 +170,34 @@ class Net(parity.Net):
         x = F.relu(self.bn("bn5", self.conv("conv5", x))).mean((2, 3, 4), keepdim=True)
         return self.classify(F.relu(self.conv("lin5", x)).flatten(1))
 
-    def apart(self, name, x, stride=1):
-        x = F.relu(self.bn(name + ".0.1", self.conv(name + ".0.0", x, (1, stride, stride))))
-        return self.bn(name + ".1", self.conv(name + ".0.3", x, (stride, 1, 1)))
+    def pair(self, name, x, stride, inner, eps):
+        """A convolution over space, and one over time."""
+        x = F.relu(self.bn(name + ".0.1", self.conv(name + ".0.0", x, (1,) + stride[1:]), inner))
+        return self.bn(name + ".1", self.conv(name + ".0.3", x, (stride[0], 1, 1)), eps)
 
-    def r2plus1d(self, x):
-        x = F.relu(self.bn("stem.1", self.conv("stem.0", x, (1, 2, 2))))
-        x = F.relu(self.bn("stem.4", self.conv("stem.3", x)))
+    def one(self, name, x, stride, inner, eps):
+        """A convolution over both."""
+        return self.bn(name + ".1", self.conv(name + ".0", x, stride), eps)
+
+    def basic(self, x, unit, st=2, inner=1e-5, eps=1e-5, pool=False):
+        """Stages of basic blocks whose convolutions are of a kind.  st is the
+        stride over time, inner the eps of norms within a pair."""
+        x = F.relu(self.bn("stem.1", self.conv("stem.0", x, (1, 2, 2)), inner))
+        if self.has("stem.3"):
+            x = F.relu(self.bn("stem.4", self.conv("stem.3", x), eps))
+        if pool:
+            x = F.max_pool3d(x, (1, 3, 3), (1, 2, 2), (0, 1, 1))
         for l in (1, 2, 3, 4):
-            for i in (0, 1):
-                name, stride = "layer%d.%d" % (l, i), 2 if l > 1 and i == 0 else 1
-                y = self.apart(name + ".conv2", F.relu(self.apart(name + ".conv1", x, stride)))
-                x = F.relu(y + self.shortcut(name, x, (stride,) * 3))
+            i = 0
+            while self.has("layer%d.%d.conv1.1" % (l, i)):
+                name, stride = "layer%d.%d" % (l, i), (st, 2, 2) if l > 1 and i == 0 else (1, 1, 1)
+                y = F.relu(unit(self, name + ".conv1", x, stride, inner, eps))
+                y = unit(self, name + ".conv2", y, (1, 1, 1), inner, eps)
+                if self.has(name + ".downsample.1"):
+                    short = unit if self.has(name + ".downsample.0.0") else Net.one
+                    x = short(self, name + ".downsample", x, stride, inner, eps)
+                x = F.relu(y + x)
+                i += 1
         return self.classify(x.mean((2, 3, 4)))
 
 
@@ -205,6 +221,8 @@ NETS = {
     "c2d_r50": (HALF, Net.resnet, {"between": HALVED}),
     "c2d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
     "c2d_r50_nopool": (IMAGENET, Net.resnet, {}),
+    "c2d_r50_nopool_pyslowfast": (HALF, Net.resnet, {}),
+    "c2d_r50_mmaction2": (IMAGENET, Net.resnet, {"between": HALVED, "pad": 0}),
     "i3d_r50": (HALF, Net.resnet, {"between": HALVED}),
     "i3d_r50_32f": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2}),
     "i3d_r50_32f_nl": (IMAGENET, Net.resnet, {"between": HALVED, "st": 2, "pool": 2, "attends": AFTER_SECOND,
@@ -213,6 +231,7 @@ NETS = {
     "i3d_r50_nl": (HALF, Net.resnet, {"between": HALVED, "attends": AFTER_SECOND, "how": "soft"}),
     "slow_r50": (HALF, Net.resnet, {}),
     "slow_r50_mmaction2": (IMAGENET, Net.resnet, {}),
+    "slow_r50_nl_mmaction2": (IMAGENET, Net.resnet, {"attends": AFTER_THIRD, "how": "soft late"}),
     "slow_r50_nl": (HALF, Net.resnet, {"attends": AFTER_SECOND, "how": "dot"}),
     "slowfast_r50_4x16": (HALF, Net.slowfast, {"alpha": 8}),
     "slowfast_r50_8x8": (HALF, Net.slowfast, {"alpha": 4}),
@@ -224,7 +243,11 @@ NETS = {
     "x3d_s": (HALF, Net.x3d, {}),
     "x3d_m": (HALF, Net.x3d, {}),
     "x3d_m_pyslowfast": (HALF, Net.x3d, {}),
-    "r2plus1d_18": (KINETICS, Net.r2plus1d, {}),
+    "r2plus1d_18": (KINETICS, Net.basic, {"unit": Net.pair}),
+    "r2plus1d_34": (KINETICS, Net.basic, {"unit": Net.pair, "inner": 1e-3, "eps": 1e-3}),
+    "r2plus1d_34_mmaction2": (IMAGENET, Net.basic, {"unit": Net.pair, "eps": 1e-3, "pool": True}),
+    "r3d_18": (KINETICS, Net.basic, {"unit": Net.one}),
+    "mc3_18": (KINETICS, Net.basic, {"unit": Net.one, "st": 1}),
 }
 
 
@@ -245,6 +268,19 @@ def pytorchvideo_name(name):
     return "blocks.%s.res_blocks.%s.%s.%s" % (stage[5:], block, inner[part], what)
 
 
+def ig65m(classes):
+    """The R(2+1)D-34 of ig65m-pytorch: torchvision's, with the channels and the
+    eps of Caffe2."""
+    from torchvision.models.video import resnet as video
+    model = video.VideoResNet(video.BasicBlock, [video.Conv2Plus1D] * 4, [3, 4, 6, 3], video.R2Plus1dStem, classes)
+    for stage, planes in ((model.layer2, 128), (model.layer3, 256), (model.layer4, 512)):
+        stage[0].conv2[0] = video.Conv2Plus1D(planes, planes, planes * 9 // 4)
+    for m in model.modules():
+        if isinstance(m, torch.nn.BatchNorm3d):
+            m.eps = 1e-3
+    return model
+
+
 def published(name, classes, t, side):
     """Return the same network of another package, and a function for its names,
     or None without that package."""
@@ -254,10 +290,12 @@ def published(name, classes, t, side):
             from pytorchvideo.models.x3d import create_x3d
             return create_x3d(input_clip_length=t, input_crop_size=side, model_num_class=classes,
                               head_activation=None), pytorchvideo_name
-        if name in ("resnet50", "r2plus1d_18"):
+        if name in ("resnet50", "r2plus1d_18", "r3d_18", "mc3_18"):
             import torchvision.models as models
-            make = models.resnet50 if name == "resnet50" else models.video.r2plus1d_18
+            make = models.resnet50 if name == "resnet50" else getattr(models.video, name)
             return make(num_classes=classes), same
+        if name == "r2plus1d_34":
+            return ig65m(classes), same
     except ImportError:
         return None
     return None

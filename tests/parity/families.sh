@@ -15,7 +15,8 @@ for net in share/models/*.net; do
 	# No dropout.  Residual branches begin small, as in most published
 	# files.  Through a hundred layers of equal weight, rounding errors
 	# would grow a thousandfold, in PyTorch too.
-	sed -e 's/rate=[0-9.]*/rate=0/' -e '/^bn .*\.bn3 .*conv3$/s/$/ gamma=0.2/' "$net" >"$T/full/$name"
+	sed -e 's/rate=[0-9.]*/rate=0/' -e '/^bn .*\.bn3 .*conv3$/s/$/ gamma=0.2/' \
+		-e '/^bn .*\.conv2\.1 /s/$/ gamma=0.1/' "$net" >"$T/full/$name"
 	# An eighth of the channels, where the number is whole.
 	narrower "$T/full/$name" >"$T/narrow/$name"
 done
@@ -50,6 +51,7 @@ for net in share/models/*.net; do
 	case $net in
 	*_r18 | *_r18_flow* | *_tiny) continue ;;	# tests/parity/parity.sh has these
 	slowfast* | *_32f*) shape='1 16 64' ;;
+	slow_r50_nl_mmaction2) shape='1 4 64' ;;
 	resnet50) shape='2 1 96' width=full ;;
 	x3d* | *mobilenet*) shape='1 4 64' ;;
 	esac

@@ -3,7 +3,8 @@ of other programs, and compare vt's scores with those of the PyTorch module
 that wrote the file.  vt loads them as --init does.
 
 Lines on standard input select them: NET KEYS N T SIDE.
-tests/golden/keys_KEYS.tsv has the names and shapes.  With "caffe2" at the
+tests/golden/keys_KEYS.tsv has the names and shapes; if there is no such table,
+KEYS is a program of state_dicts.py.  With "caffe2" at the
 end, the same weights are also written in a file of caffe2, which must give
 the same bits.
 
@@ -22,10 +23,11 @@ import numpy as np
 import torch
 
 import caffe2
+import state_dicts
 from families import NETS, Net, apart, pixels
 
 CLASSES = 11
-LAST = re.compile(r"(bn3|c_bn|conv3\.bn|nl\.W\.1|nonlocal\d+\.bn|conv_out\.bn)$")     # norms that end a residual branch
+LAST = re.compile(r"(bn3|c_bn|norm_c|layer\d\.\d\.conv2\.(1|bn)|conv3\.bn|nl\.W\.1|nonlocal\d+\.bn|conv_out\.bn)$")     # norms that end a residual branch
 MOBILE = (0, 1, 3, 6, 10, 13, 16)       # blocks before each of MMAction2's layers
 
 
@@ -59,6 +61,9 @@ def of_psf(key):
 
 
 def of_mm(key):
+    for a, b in (("conv1_s.conv", "conv1_xy"), ("conv1_t.conv", "conv1_t"), ("conv1_t.bn", "bn1"), ("se_module", "se"),
+                 ("cls_head.fc1", "lin5"), ("cls_head.fc2", "fc")):
+        key = key.replace(a, b)
     key = key.replace("backbone.", "").replace("cls_head.fc_cls", "fc")
     key = re.sub(r"\.(net|block)(?=\.)", "", key)
     mobile = re.match(r"layer(\d)\.(\d)\.conv\.(\d)\.(conv|bn)\.(.*)", key)
@@ -77,14 +82,53 @@ def of_mm(key):
     return re.sub(r"conv(\d)\.(conv|bn)", r"\2\1", key)
 
 
-def ours(keys, key, fast):
+def of_ptv(key, pooled):
+    key = re.sub(r"^blocks\.0\.multipathway_blocks\.(\d)\.(conv|norm)", lambda m: "@%s.%s1" % (m[1], m[2]), key)
+    key = re.sub(r"^blocks\.(\d)\.multipathway_fusion\.(conv|norm)(_fast_to_slow)?",
+                 lambda m: "lateral%d.%s" % (int(m[1]) + 1, "bn" if m[2] == "norm" else "conv"), key)
+    if key.startswith("blocks.0.conv.conv_"):
+        return key.replace("blocks.0.conv.conv_t", "conv1_xy").replace("blocks.0.conv.conv_xy", "conv1_t")
+    for a, b in ((r"^blocks\.0\.(conv|norm)", r"\g<1>1"), (r"^blocks\.5\.pool\.pre_(conv|norm)", r"\g<1>5"),
+                 (r"^blocks\.5\.pool\.post_conv", "lin5"), (r"^blocks\.\d\.proj", "fc"),
+                 (r"branch1_conv", "downsample.0"), (r"branch1_norm", "downsample.1"),
+                 (r"branch2\.norm_b\.0", "branch2.norm_b"), (r"branch2\.norm_b\.1\.block\.0", "se.fc1"),
+                 (r"branch2\.norm_b\.1\.block\.2", "se.fc2"),
+                 (r"branch2\.(conv|norm)_([abc])", lambda m: "%s%d" % (m[1], "abc".index(m[2]) + 1))):
+        key = re.sub(a, b, key)
+    key = re.sub(r"^blocks\.(\d)\.(?:multipathway_blocks\.(\d)\.)?res_blocks\.",
+                 lambda m: "%slayer%d." % ("@%s." % m[2] if m[2] else "", int(m[1]) - (pooled and int(m[1]) > 1)), key)
+    return re.sub(r"norm(\d)", r"bn\1", key)
+
+
+def of_mma(key):
+    key = key.replace("backbone.", "").replace("cls_head.fc_cls", "fc")
+    key = re.sub(r"slow_path\.conv1_lateral", "lateral1.conv", key)
+    key = re.sub(r"slow_path\.layer(\d)_lateral", lambda m: "lateral%d.conv" % (int(m[1]) + 1), key)
+    return key.replace("slow_path.", "slow.").replace("fast_path.", "fast.")
+
+
+def of_mm_pairs(key):
+    key = key.replace("backbone.", "").replace("cls_head.fc_cls", "fc")
+    key = re.sub(r"^conv1\.conv\.(conv_s|bn_s|conv_t)", lambda m: "stem.%d" % {"conv_s": 0, "bn_s": 1, "conv_t": 3}[m[1]], key)
+    key = re.sub(r"^conv1\.bn", "stem.4", key)
+    key = re.sub(r"\.conv\.(conv_s|bn_s|conv_t)", lambda m: ".0.%d" % {"conv_s": 0, "bn_s": 1, "conv_t": 3}[m[1]], key)
+    return re.sub(r"(conv\d|downsample)\.bn", r"\1.1", key)
+
+
+def ours(keys, key, fast, pooled=False):
     """Return the name that families.py uses for a parameter."""
+    if keys == "pytorchvideo":
+        return of_ptv(key, pooled).replace("@0.", "slow.").replace("@1.", "fast.")
+    if keys == "mmaction":
+        return of_mma(key)
+    if keys == "mmaction2" and pooled is None:
+        return of_mm_pairs(key)
     if keys.startswith("psf_"):
         key = of_psf(key)
         if "nl" not in key and "layer" in key and re.search(r"\.(conv_(theta|phi|g|out)|bn)\.", key):
             key = re.sub(r"(layer\d\.\d+\.)(conv_)?", r"\1nl.", key)
         return key.replace("@0.", "slow." if fast else "").replace("@1.", "fast.")
-    if keys.startswith("mmaction2_"):
+    if keys.startswith("mmaction2"):
         key = of_mm(key)
         if "mobilenet" in keys:
             key = re.sub(r"^(conv|bn)([12])\.", lambda m: "features.%d.%d." % (18 * (m[2] == "2"), m[1] == "bn"), key)
@@ -93,22 +137,19 @@ def ours(keys, key, fast):
 
 
 class Written(torch.nn.Module):
-    """A module whose state dict has the tensors of a table, with random values."""
+    """A module whose state dict has these tensors, with random values."""
 
-    def __init__(self, path):
+    def __init__(self, shapes):
         super().__init__()
-        for line in open(path):
-            if line.startswith(("#", "key\t")):
-                continue
-            key, shape = line.rstrip("\n").split("\t")[:2]
+        for key, shape in shapes.items():
             *way, leaf = key.split(".")
             at = self
             for part in way:
                 if part not in at._modules:
                     at.add_module(part, torch.nn.Module())
                 at = at._modules[part]
-            shape = [] if shape == "scalar" else [int(n) for n in shape.split("x")]
-            if re.search(r"(fc|new_fc|fc_cls|projection|classifier)$", ".".join(way)):
+            shape = list(shape)
+            if re.search(r"(fc|new_fc|fc_cls|projection|proj|classifier|cls_head\.fc2)$", ".".join(way)):
                 shape[0] = CLASSES
             value = self.value(leaf, shape, way)
             if leaf in ("weight", "bias"):
@@ -133,12 +174,25 @@ class Written(torch.nn.Module):
         return x * (2 / np.prod(shape[1:])) ** 0.5 * (0.1 if "theta" in way or "phi" in way else 1)
 
 
+def shapes_of(net, keys):
+    """Return the shapes by name, of a table or of a program."""
+    path = "tests/golden/keys_%s.tsv" % keys
+    if os.path.exists(path):
+        lines = (line.rstrip("\n").split("\t") for line in open(path) if not line.startswith(("#", "key\t")))
+        return {key: [] if shape == "scalar" else [int(n) for n in shape.split("x")] for key, shape, *_ in lines}
+    rows = state_dicts.WRITTEN.get(keys, []) + state_dicts.READ.get(keys, [])
+    return next(row[1] for row in rows if row[0] == net)
+
+
 def save(keys, state, path):
     """Write the file as the program with these names does."""
+    if keys == "pytorchvideo":
+        torch.save(dict(model_state=state), path)
+        return
     wrapped = collections.OrderedDict(("module." + k, v) for k, v in state.items())
     if keys.startswith("psf_"):
         torch.save(dict(epoch=4, model_state=state, optimizer_state={}, cfg="TRAIN:\n"), path)
-    elif keys.startswith("mmaction2_"):
+    elif keys.startswith("mmaction"):
         meta = dict(mmaction2_version="0.24.1", epoch=np.int64(50), CLASSES=None, config="model = dict()", env_info="Linux")
         torch.save(dict(meta=meta, state_dict=state, message_hub=dict(loss=HistoryBuffer())), path)
     elif keys.startswith("tsm"):
@@ -152,7 +206,10 @@ def scores(name, keys, state, folder, n, t, side):
     norm, forward, details = NETS[name]
     net = Net({}, 0, torch.float32)
     fast = any("pathway1" in k for k in state)
-    net.w = {ours(keys, k, fast): v for k, v in state.items()}
+    pooled = None if "r2plus1d" in name else "c2d" in name or "i3d" in name
+    net.w = {ours(keys, k, fast, pooled): v for k, v in state.items()}
+    if "lin5.weight" in net.w:          # MMAction2's has two axes
+        net.w["lin5.weight"] = net.w["lin5.weight"].reshape(2048, 432, 1, 1, 1)
     net.stats_given = net.w
     if "slowfast" in keys and keys.startswith("mmaction2_"):
         w = net.w["fc.weight"]          # MMAction2's fast channels come first
@@ -200,7 +257,7 @@ def main():
     for line in sys.stdin:
         name, keys, *sizes = line.split()
         n, t, side = (int(s) for s in sizes[:3])
-        module = Written("tests/golden/keys_%s.tsv" % keys)
+        module = Written(shapes_of(name, keys))
         with tempfile.TemporaryDirectory(prefix="vt-test.", dir=shm) as folder:
             path = folder + "/weights.pth"
             save(keys, module.state_dict(), path)

@@ -25,6 +25,25 @@ tsm_r50_nl mmaction2_tsm_r50_nl_embedded_gaussian_8f_k400 2 4 64
 tsm_mobilenet_v2 mmaction2_tsm_mobilenetv2_8f_k400 2 4 64
 i3d_r50_32f_nl mmaction2_i3d_r50_nl_dot_product_32f_k400 2 16 64
 slowfast_r50_4x16_mmaction2 mmaction2_slowfast_r50_4x16_k400 2 16 64
+c2d_r50 pytorchvideo 2 4 64
+i3d_r50 pytorchvideo 2 4 64
+slow_r50 pytorchvideo 2 4 64
+slowfast_r50_4x16 pytorchvideo 2 16 64
+slowfast_r50_8x8 pytorchvideo 2 16 64
+x3d_m pytorchvideo 2 4 64
+x3d_m_pyslowfast mmaction2 2 4 64
+tsn_r50 mmaction 2 3 64
+i3d_r50_32f mmaction 2 16 64
+slow_r50_mmaction2 mmaction 2 4 64
+slowfast_r50_4x16_mmaction2 mmaction 2 16 64
+slow_r50_mmaction2 mmaction2 2 4 64
+slow_r50_nl_mmaction2 mmaction2 2 4 64
+c2d_r50_mmaction2 mmaction2 2 4 64
+r2plus1d_34_mmaction2 mmaction2 1 8 64
+c2d_r50_nopool_pyslowfast psf_C2D_8x8_R50 2 4 64 caffe2
+r2plus1d_34 torchvision 1 8 64
+r3d_18 torchvision 1 8 64
+mc3_18 torchvision 1 8 64
 CASES
 	diag "$(tail -3 "$T/err")"
 retell published.py "$T/tap"

@@ -8,13 +8,14 @@ network with these names.  Each line of standard output is a table of
 tests/golden that has other names or shapes.
 
 Sources: mit-han-lab/temporal-shift-module 1f6a834, facebookresearch/SlowFast
-287ec00, open-mmlab/mmaction2 4d6c934 and mmcv 0198abf, torchvision.
+287ec00, facebookresearch/pytorchvideo f3142bb, open-mmlab/mmaction2 4d6c934,
+mmaction and mmcv 0198abf, torchvision, moabitcoin/ig65m-pytorch 56b7e9d.
 """
 import os
 import re
 import sys
 
-BLOCKS = {18: (2, 2, 2, 2), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
+BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3)}
 AFTER_THIRD = ((0, 1), (2, 1), (0, 2), (2, 2), (4, 2))      # (block, stage) of non-local blocks
 AFTER_SECOND = ((1, 1), (3, 1), (1, 2), (3, 2), (5, 2))
 LATERAL = (16, 64, 128, 256)            # channels from the fast pathway
@@ -63,18 +64,37 @@ def resnet(depth=50, colors=3, classes=400):
     return d
 
 
-def r2plus1d():
+def r2plus1d(depth=18, caffe2=False):
     d, channels = State(), 64
     d.conv("stem.0", 45, 3, 1, 7, 7, norm="stem.1")
     d.conv("stem.3", 64, 45, 3, 1, 1, norm="stem.4")
     for stage in range(4):
         out = 64 << stage
-        for block in range(2):
-            name, mid = "layer%d.%d." % (stage + 1, block), channels * out * 27 // (channels * 9 + 3 * out)
+        for block in range(BLOCKS[depth][stage]):
+            name = "layer%d.%d." % (stage + 1, block)
             for i, before in ((1, channels), (2, out)):
-                at = "%sconv%d." % (name, i)
+                at, c = "%sconv%d." % (name, i), before if caffe2 else channels
+                mid = c * out * 27 // (c * 9 + 3 * out)
                 d.conv(at + "0.0", mid, before, 1, 3, 3, norm=at + "0.1")
                 d.conv(at + "0.3", out, mid, 3, 1, 1, norm=at + "1")
+            if channels != out:
+                d.conv(name + "downsample.0", out, channels, 1, 1, 1, norm=name + "downsample.1")
+            channels = out
+    d.linear("fc", 400, 512)
+    return d
+
+
+def r3d(over=3):
+    """r3d_18, or with one frame behind the first stage mc3_18."""
+    d, channels = State(), 64
+    d.conv("stem.0", 64, 3, 3, 7, 7, norm="stem.1")
+    for stage in range(4):
+        out = 64 << stage
+        for block in range(2):
+            name = "layer%d.%d." % (stage + 1, block)
+            for i, before in ((1, channels), (2, out)):
+                at = "%sconv%d." % (name, i)
+                d.conv(at + "0", out, before, over if stage else 3, 3, 3, norm=at + "1")
             if channels != out:
                 d.conv(name + "downsample.0", out, channels, 1, 1, 1, norm=name + "downsample.1")
             channels = out
@@ -225,6 +245,45 @@ def caffe2(state):
     return d
 
 
+# ---- PyTorchVideo ----
+
+def ptv(state, pool=False, prefix=""):
+    """Rename a state dict of PySlowFast.  With the pool behind the first stage
+    (hub/resnet.py), the numbers of further blocks are larger by one."""
+    def rename(key):
+        name, leaf = key.rsplit(".", 1)
+        fused = any("fuse" in other for other in state)
+        deep = any(other.startswith("head.conv_5") for other in state)
+        def stage(m):
+            n = int(m[1]) - 1
+            path = "multipathway_blocks.%s." % m[2] if fused else ""
+            return "blocks.%d.%sres_blocks.%s." % (n + (pool and n > 1), path, m[3])
+        stem = r"blocks.0.multipathway_blocks.\1." if fused else "blocks.0."
+        for pattern, to in ((r"^s(\d)\.pathway(\d)_res(\d+)\.", stage),
+                            (r"branch1_bn$", "branch1_norm"), (r"branch1$", "branch1_conv"),
+                            (r"branch2\.([abc])_bn$", r"branch2.norm_\1"), (r"branch2\.([abc])$", r"branch2.conv_\1"),
+                            (r"branch2\.se\.fc1$", "branch2.norm_b.1.block.0"), (r"branch2\.se\.fc2$", "branch2.norm_b.1.block.2"),
+                            (r"norm_b$", "norm_b.0" if deep else "norm_b"),
+                            # create_x3d_stem has the two convolutions under each other's names
+                            (r"^s1\.pathway0_stem\.conv_xy$", "blocks.0.conv.conv_t"),
+                            (r"^s1\.pathway(\d)_stem\.conv$", "blocks.0.conv.conv_xy" if deep else stem + "conv"),
+                            (r"^s1\.pathway(\d)_stem\.bn$", stem + "norm"),
+                            (r"^s(\d)_fuse\.conv_f2s$", lambda m: "blocks.%d.multipathway_fusion.conv_fast_to_slow" % (int(m[1]) - 1)),
+                            (r"^s(\d)_fuse\.bn$", lambda m: "blocks.%d.multipathway_fusion.norm" % (int(m[1]) - 1)),
+                            (r"^head\.conv_5$", "blocks.5.pool.pre_conv"), (r"^head\.conv_5_bn$", "blocks.5.pool.pre_norm"),
+                            (r"^head\.lin_5$", "blocks.5.pool.post_conv"),
+                            (r"^head\.projection$", "blocks.%d.proj" % (6 if pool or fused else 5))):
+            name = re.sub(pattern, to, name)
+        return "%s%s.%s" % (prefix, name, leaf)
+    return renamed(state, rename)
+
+
+def ptv_x3d():
+    """Without the norm of the first projection."""
+    return ptv(State((name, shape) for name, shape in psf_x3d().items() if "pathway0_res0.branch1_bn" not in name or
+                     not name.startswith("s2.")))
+
+
 # ---- MMAction2 ----
 
 def mm_nonlocal(d, at, c, mode):
@@ -292,6 +351,62 @@ def mm_slowfast(fuse, norm=False):
     return d
 
 
+def mm_r2plus1d():
+    d, channels = State(), 64
+
+    def pair(at, out, before, over, side):
+        mid = 3 * before * out * side * side // (before * side * side + 3 * out)
+        d.conv(at + ".conv.conv_s", mid, before, 1, side, side, norm=at + ".conv.bn_s")
+        d.conv(at + ".conv.conv_t", out, mid, over, 1, 1, norm=at + ".bn")
+
+    pair("backbone.conv1", 64, 3, 3, 7)
+    for stage, blocks in enumerate(BLOCKS[34]):
+        out = 64 << stage
+        for block in range(blocks):
+            name = "backbone.layer%d.%d." % (stage + 1, block)
+            pair(name + "conv1", out, channels, 3, 3)
+            pair(name + "conv2", out, out, 3, 3)
+            if channels != out:
+                pair(name + "downsample", out, channels, 1, 1)
+            channels = out
+    d.linear("cls_head.fc_cls", 400, 512)
+    return d
+
+
+def mm_x3d():
+    """Rename the X3D of PySlowFast (backbones/x3d.py, heads/x3d_head.py)."""
+    def rename(key):
+        for pattern, to in ((r"^s1\.pathway0_stem\.conv_xy", "conv1_s.conv"), (r"^s1\.pathway0_stem\.conv\.", "conv1_t.conv."),
+                            (r"^s1\.pathway0_stem\.bn", "conv1_t.bn"), (r"^head\.conv_5_bn", "conv5.bn"),
+                            (r"^head\.conv_5", "conv5.conv"),
+                            (r"^s(\d)\.pathway0_res(\d+)\.", lambda m: "layer%d.%s." % (int(m[1]) - 1, m[2])),
+                            (r"branch1_bn", "downsample.bn"), (r"branch1", "downsample.conv"), (r"branch2\.se", "se_module"),
+                            (r"branch2\.([abc])_bn", lambda m: "conv%d.bn" % ("abc".index(m[1]) + 1)),
+                            (r"branch2\.([abc])\.", lambda m: "conv%d.conv." % ("abc".index(m[1]) + 1))):
+            key = re.sub(pattern, to, key)
+        return key if key.startswith("head") else "backbone." + key
+
+    d = State((name, shape) for name, shape in renamed(psf_x3d(), rename).items() if not name.startswith("head"))
+    d["cls_head.fc1.weight"] = (2048, 432)
+    d.linear("cls_head.fc2", 400, 2048)
+    return d
+
+
+# ---- MMAction, before MMAction2 ----
+
+def mma(state):
+    """Rename a state dict of MMAction2: layers have the names of torchvision."""
+    def rename(key):
+        key = re.sub(r"conv(\d|1_lateral)\.conv\.", r"conv\1.", key)
+        key = re.sub(r"conv(\d)\.bn\.", r"bn\1.", key)
+        key = key.replace("_lateral.conv.", "_lateral.")
+        return key.replace("downsample.conv.", "downsample.0.").replace("downsample.bn.", "downsample.1.")
+    return renamed(state, rename)
+
+
+SLOWONLY = 1, ((0,), (0,), (1,), (1,))
+
+
 # ---- the list ----
 
 PSF = [("c2d_r50", psf("c2d"), "C2D_8x8_R50"), ("i3d_r50", psf("i3d"), "I3D_8x8_R50"), ("slow_r50", psf("slow"), "SLOW_8x8_R50"),
@@ -307,7 +422,8 @@ WRITTEN = {
         ("resnet50", psf("c2d", 1000), "RES_R50_IN1K", 1000),
         ("slowfast_r50_16x8", psf("slowfast", 174, fuse=7), "SLOWFAST_16x8_R50_SSv2", 174),
         ("slowfast_r50_16x8", psf("slowfast", 157, fuse=7), "SLOWFAST_16x8_R50_Charades", 157),
-        ("x3d_m_pyslowfast", psf_x3d(), "X3D_M"), ("x3d_s_pyslowfast", psf_x3d(), None)],
+        ("x3d_m_pyslowfast", psf_x3d(), "X3D_M"), ("x3d_s_pyslowfast", psf_x3d(), None),
+        ("c2d_r50_nopool_pyslowfast", psf("c2d"), None)],
     "tsm": [
         ("tsm_r50", tsm(), "r50_8f_k400"), ("tsm_r50", tsm(), "r50_16f_k400"), ("tsm_r18", tsm(18), None),
         ("tsm_r50", tsm(classes=174), "r50_8f_sth", 174), ("tsm_r101", tsm(101), "r101_8f_k400"),
@@ -319,9 +435,10 @@ WRITTEN = {
         ("tsm_mobilenet_v2_online", mobilenet("online", 27), "online_mobilenetv2_jester", 27)],
     "torchvision": [
         ("resnet50", resnet(classes=1000), "resnet50", 1000), ("tsn_r50", resnet(), None), ("tsn_r18", resnet(18), None),
-        ("r2plus1d_18", r2plus1d(), None)],
+        ("r2plus1d_18", r2plus1d(), None), ("r2plus1d_34", r2plus1d(34, True), None), ("r3d_18", r3d(), None),
+        ("mc3_18", r3d(1), None)],
     "mmaction2": [
-        ("tsn_r50", mm_2d(), "tsn_r50_3seg_k400"), ("tsn_r50_flow", mm_2d(colors=10), None),
+        ("tsn_r50", mm_2d(), "tsn_r50_3seg_k400"), ("tsn_r18", mm_2d(18), None), ("tsn_r50_flow", mm_2d(colors=10), None),
         ("c2d_r50_nopool", mm_2d(), "c2d_nopool_8f_k400"), ("tsm_r50", mm_2d(shift=True), "tsm_r50_8f_k400"),
         ("tsm_r101", mm_2d(101, shift=True), None),
         ("tsm_r50_nl", mm_2d(shift=True, mode="embedded"), "tsm_r50_nl_embedded_gaussian_8f_k400"),
@@ -330,7 +447,8 @@ WRITTEN = {
         ("tsm_mobilenet_v2", mobilenet("mmaction2"), "tsm_mobilenetv2_8f_k400"),
         ("i3d_r50_32f", mm_i3d(), "i3d_r50_32f_k400"),
         ("i3d_r50_32f_nl", mm_i3d(AFTER_SECOND), "i3d_r50_nl_dot_product_32f_k400"),
-        ("slow_r50", mm_3d(1, ((0,), (0,), (1,), (1,))), None),
+        ("slow_r50", mm_3d(*SLOWONLY), None), ("slow_r50_mmaction2", mm_3d(*SLOWONLY), None),
+        ("slow_r50_nl_mmaction2", mm_3d(*SLOWONLY, AFTER_THIRD), None), ("c2d_r50_mmaction2", mm_2d(), None),
         ("slowfast_r50_4x16_mmaction2", mm_slowfast(5), "slowfast_r50_4x16_k400"),
         ("slowfast_r50_8x8_mmaction2", mm_slowfast(7), "slowfast_r50_8x8_k400"),
         ("slowfast_r50_8x8_mmaction2_norm", mm_slowfast(7, True), "slowfast_r50_8x8_multigrid_lateralnorm_k400")],
@@ -338,6 +456,12 @@ WRITTEN = {
 READ = {
     "caffe2": [(net, caffe2(state)) for net, state, _ in PSF] + [("c2d_r50_nopool", caffe2(psf("c2d")))],
     "torchvision": [("tsm_mobilenet_v2", mobilenet("torchvision", 400))],
+    "mmaction2": [("r2plus1d_34_mmaction2", mm_r2plus1d()), ("x3d_s_pyslowfast", mm_x3d()), ("x3d_m_pyslowfast", mm_x3d())],
+    "pytorchvideo": [("c2d_r50", ptv(psf("c2d"), True)), ("i3d_r50", ptv(psf("i3d"), True)), ("slow_r50", ptv(psf("slow"))),
+                     ("slowfast_r50_4x16", ptv(psf("slowfast", fuse=5))), ("slowfast_r50_8x8", ptv(psf("slowfast", fuse=7))),
+                     ("x3d_s", ptv_x3d()), ("x3d_m", ptv_x3d()), ("slow_r50", ptv(psf("slow"), prefix="model."))],
+    "mmaction": [("tsn_r50", mma(mm_2d())), ("i3d_r50_32f", mma(mm_i3d())), ("slow_r50_mmaction2", mma(mm_3d(*SLOWONLY))),
+                 ("slowfast_r50_4x16_mmaction2", mma(mm_slowfast(5)))],
 }
 PREFIX = {"pyslowfast": "psf_", "mmaction2": "mmaction2_", "torchvision": "torchvision_", "tsm": "tsm_"}
 
@@ -349,6 +473,21 @@ def text(shape):
 def golden(name):
     lines = (line.rstrip("\n").split("\t") for line in open("tests/golden/keys_%s.tsv" % name) if line[0] != "#")
     return {key: shape for key, shape, kind in lines if kind != "kind"}
+
+
+# The programs of share/weights/known.tsv, and whose names their files have.
+PROGRAMS = {"ig65m-pytorch": ["torchvision"], "moments_models": ["torchvision"], "pyslowfast": ["pyslowfast", "caffe2"],
+            "pyslowfast with pytorchvideo": ["pytorchvideo"], "mmaction (old)": ["mmaction"], "mmaction2 1.x": ["mmaction2"],
+            "mmaction2 0.x": ["mmaction2", "mmaction"]}
+
+
+def unlisted():
+    """Return the networks of known.tsv without a state dict of their program."""
+    pairs = {(row[0], program) for programs in (WRITTEN, READ) for program, rows in programs.items() for row in rows}
+    lines = [line.split("\t") for line in open("share/weights/known.tsv") if not line.startswith("# ")]
+    name, network, program = (lines[0].index(column) for column in ("#name", "network", "program"))
+    return sorted({row[name] for row in lines[1:] if row[network] and not any(
+        (row[network], names) in pairs for names in PROGRAMS.get(row[program], [row[program]]))})
 
 
 def main():
@@ -369,6 +508,8 @@ def main():
                             print(table)
     for file in sorted(set(f for f in os.listdir("tests/golden") if f.startswith("keys_")) - checked):
         print(file + " is not in the list")
+    for name in unlisted():
+        print(name + " of known.tsv has no state dict")
 
 
 if __name__ == "__main__":

@@ -205,25 +205,116 @@ apart(struct way *w, int mid, int out, int s)
 	go(w, out, 3, 1, s, 1, 1, 0);
 }
 
+/* The channels between convolutions of ${k} x ${k} and of 3. */
+static int
+between(int in, int out, int k)
+{
+	return 3 * k * k * in * out / (k * k * in + 3 * out);
+}
+
+/*
+ * R(2+1)D of torchvision; of ig65m-pytorch, where the second pair of a block
+ * has channels of its own; or of MMAction2, also with a wider stem and a pool
+ * behind it, and with pairs as projections.
+ */
+enum maker { TORCHVISION, IG65M, MMACTION2 };
+static const int two[] = { 2, 2, 2, 2 }, many[] = { 3, 4, 6, 3 };
+
 static struct sum
-r2plus1d(int classes, int t, int side)
+r2plus1d(enum maker by, int classes, int t, int side)
+{
+	const int *blocks = by == TORCHVISION ? two : many;
+	struct way w = { .t = t, .side = side, .c = 3 };
+
+	go(&w, by == MMACTION2 ? between(3, 64, 7) : 45, 1, 7, 1, 2, 1, 0);
+	go(&w, 64, 3, 1, 1, 1, 1, 0);
+	if (by == MMACTION2)
+		w.side = (w.side + 1) / 2;
+	for (int i = 0; i < 4; i++)
+		for (int b = 0; b < blocks[i]; b++) {
+			int out = 64 << i, s = i > 0 && b == 0 ? 2 : 1;
+			int mid = between(w.c, out, 3);
+			struct way from = w, pair = w;
+
+			apart(&w, mid, out, s);
+			apart(&w, by == TORCHVISION ? mid :
+			    between(out, out, 3), out, 1);
+			if (s == 2 && by == MMACTION2) {
+				go(&pair, between(pair.c, out, 1), 1, 1, 1, 2,
+				    1, 0);
+				go(&pair, out, 1, 1, 2, 1, 1, 0);
+				w.s.parameters += pair.s.parameters -
+				    from.s.parameters;
+				w.s.macs += pair.s.macs - from.s.macs;
+			} else if (s == 2) {
+				beside(&w, from, 2, 2, 1);
+			}
+		}
+	return classify(&w, classes);
+}
+
+/* r3d_18 of torchvision or, with ${kt} 1 behind the first stage, mc3_18, which
+ * keeps all frames. */
+static struct sum
+r3d(int kt, int classes, int t, int side)
 {
 	struct way w = { .t = t, .side = side, .c = 3 };
 
-	go(&w, 45, 1, 7, 1, 2, 1, 0);
-	go(&w, 64, 3, 1, 1, 1, 1, 0);
+	go(&w, 64, 3, 7, 1, 2, 1, 0);
 	for (int i = 0; i < 4; i++)
 		for (int b = 0; b < 2; b++) {
-			int out = 64 << i, s = i > 0 && b == 0 ? 2 : 1;
-			int mid = 27 * w.c * out / (9 * w.c + 3 * out);
+			int s = i > 0 && b == 0 ? 2 : 1, k = i > 0 ? kt : 3;
+			int st = kt == 3 ? s : 1;
 			struct way from = w;
 
-			apart(&w, mid, out, s);
-			apart(&w, mid, out, 1);
+			go(&w, 64 << i, k, 3, st, s, 1, 0);
+			go(&w, 64 << i, k, 3, 1, 1, 1, 0);
 			if (s == 2)
-				beside(&w, from, 2, 2, 1);
+				beside(&w, from, st, 2, 1);
 		}
 	return classify(&w, classes);
+}
+
+/*
+ * ResNet-50 without kernels over time, with a pool over time behind the first
+ * stage, and a first pool without padding, as in MMAction2's C2D.
+ */
+static struct sum
+c2d_unpadded(int classes, int t, int side)
+{
+	struct way w = { .t = t, .side = side, .c = 3 };
+
+	go(&w, 64, 1, 7, 1, 2, 1, 0);
+	w.side = (w.side - 1) / 2;
+	for (int i = 0; i < 4; i++) {
+		for (int b = 0; b < many[i]; b++) {
+			int s = i > 0 && b == 0 ? 2 : 1;
+			struct way from = w;
+
+			go(&w, 64 << i, 1, 1, 1, 1, 1, 0);
+			go(&w, 64 << i, 1, 3, 1, s, 1, 0);
+			go(&w, 256 << i, 1, 1, 1, 1, 1, 0);
+			if (b == 0)
+				beside(&w, from, 1, s, 1);
+		}
+		if (i == 0)
+			w.t /= 2;
+	}
+	return classify(&w, classes);
+}
+
+/* Check that ${name} has the parameters and multiply-adds of ${base}. */
+static void
+check_like(const char *name, const char *base)
+{
+	struct graph *a = model_read(name, 400), *b = model_read(base, 400);
+	struct dims in = { 1, 8, 224, 224, 3 };
+
+	is((long long)graph_parameters(a), (long long)graph_parameters(b),
+	    name);
+	near(graph_macs(a, &in), graph_macs(b, &in), 0, "multiply-adds");
+	graph_free(a);
+	graph_free(b);
 }
 
 /*
@@ -273,6 +364,31 @@ x3d(int normed, int classes, int t, int side)
 	return classify(&w, classes);
 }
 
+/* MMAction2's SlowOnly with five non-local blocks, which pool keys and values
+ * by 2 x 2 after their convolutions. */
+static void
+attention(void)
+{
+	struct graph *g = model_read("slow_r50_nl_mmaction2", 400);
+	struct graph *plain = model_read("slow_r50", 400);
+	struct dims in = { 1, 8, 224, 224, 3 };
+	double macs = graph_macs(plain, &in);
+	long long parameters = (long long)graph_parameters(plain);
+
+	for (int i = 0; i < 5; i++) {
+		long long c = i < 2 ? 512 : 1024, side = i < 2 ? 28 : 14;
+		long long all = 8 * side * side, kept = all / 4;
+
+		parameters += 4 * c * c / 2 + 3 * c / 2 + 2 * c;
+		macs += (double)(4 * all * c * c / 2 + all * kept * c);
+	}
+	is((long long)graph_parameters(g), parameters,
+	    "slow_r50_nl_mmaction2: parameters");
+	near(graph_macs(g, &in), macs, 0, "multiply-adds");
+	graph_free(g);
+	graph_free(plain);
+}
+
 static void
 by_hand_over_time(void)
 {
@@ -280,15 +396,38 @@ by_hand_over_time(void)
 	 * torchvision states 31,505,325.  PySlowFast's figure is in
 	 * networks_golden.c.
 	 */
-	is(r2plus1d(400, 16, 112).parameters, 31505325,
+	is(r2plus1d(TORCHVISION, 400, 16, 112).parameters, 31505325,
 	    "the sum of R(2+1)D-18 is torchvision's");
 	is(inflated(1, 400, 8, 224).parameters, 28043472,
 	    "the sum of I3D 3x1x1 is PySlowFast's");
 	check_sum("i3d_r50", 400, 8, 224, inflated(1, 400, 8, 224));
 	check_sum("i3d_r50_333", 400, 8, 224, inflated(0, 400, 8, 224));
 	check_sum("i3d_r50_333", 174, 32, 158, inflated(0, 174, 32, 158));
-	check_sum("r2plus1d_18", 400, 16, 112, r2plus1d(400, 16, 112));
-	check_sum("r2plus1d_18", 101, 8, 87, r2plus1d(101, 8, 87));
+	check_sum("r2plus1d_18", 400, 16, 112,
+	    r2plus1d(TORCHVISION, 400, 16, 112));
+	check_sum("r2plus1d_18", 101, 8, 87, r2plus1d(TORCHVISION, 101, 8, 87));
+	/* The number of parameters of ig65m-pytorch's module. */
+	is(r2plus1d(IG65M, 400, 32, 112).parameters, 63697175,
+	    "the sum of R(2+1)D-34 is that of ig65m-pytorch");
+	check_sum("r2plus1d_34", 400, 32, 112, r2plus1d(IG65M, 400, 32, 112));
+	check_sum("r2plus1d_34", 487, 8, 87, r2plus1d(IG65M, 487, 8, 87));
+	check_sum("r2plus1d_34_mmaction2", 400, 8, 224,
+	    r2plus1d(MMACTION2, 400, 8, 224));
+	check_sum("r2plus1d_34_mmaction2", 400, 32, 158,
+	    r2plus1d(MMACTION2, 400, 32, 158));
+	is(r3d(3, 400, 16, 112).parameters, 33371472,
+	    "the sum of r3d_18 is torchvision's");
+	is(r3d(1, 400, 16, 112).parameters, 11695440,
+	    "the sum of mc3_18 is torchvision's");
+	check_sum("r3d_18", 400, 16, 112, r3d(3, 400, 16, 112));
+	check_sum("r3d_18", 101, 8, 87, r3d(3, 101, 8, 87));
+	check_sum("mc3_18", 400, 16, 112, r3d(1, 400, 16, 112));
+	check_sum("mc3_18", 101, 8, 87, r3d(1, 101, 8, 87));
+	check_sum("c2d_r50_mmaction2", 400, 8, 224, c2d_unpadded(400, 8, 224));
+	check_sum("c2d_r50_mmaction2", 101, 16, 158, c2d_unpadded(101, 16, 158));
+	check_like("slow_r50_mmaction2", "slow_r50");
+	check_like("c2d_r50_nopool_pyslowfast", "c2d_r50_nopool");
+	attention();
 	check_sum("x3d_m", 400, 16, 224, x3d(0, 400, 16, 224));
 	check_sum("x3d_m", 157, 7, 141, x3d(0, 157, 7, 141));
 	check_sum("x3d_s", 400, 13, 160, x3d(0, 400, 13, 160));
