@@ -49,7 +49,7 @@ static const struct option_row rows[] = {
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | EVAL_NETWORK },
 	{ 0, "classes", OPTION_TEXT, &o.classes, "FILE",
 	    "name their classes: a list, or k400, ssv2, ...",
-	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT | EVAL_NETWORK },
+	    NULL, 0, 0, OPTION_INPUT | EVAL_NETWORK },
 	{ 'i', "data", OPTION_TEXT, &o.data, "DIR",
 	    "score a packed dataset, or a stream: FILE or -",
 	    "FILE|-", 0, 0, OPTION_COMMON | OPTION_INPUT |

@@ -203,7 +203,7 @@ set +f
 # ---- exports ----
 
 check_exit "names that are not there" 2 vt-train --export="$T/x" --names=keras --output="$T/first"
-check_says "there are" 'there are: caffe2, mmaction2, pyslowfast, torchvision, tsm'
+check_says "there are" 'there are: caffe2, mmaction, mmaction2, pyslowfast, pytorchvideo, torchvision, tsm'
 check_exit "names that are only read" 2 vt-train --export="$T/x" --names=caffe2 --output="$T/first"
 check_says "are not written" 'names=caffe2: names that are only read'
 for when in 'past conv1' 'op conv1 kernel=3' op 'op conv1,no bn1 x'; do

@@ -20,7 +20,7 @@ means() {
 	check_says "is near to $2" "no \"?$1\"? in models \(similar: $2; [^ ]*/models has all [0-9]+; wanted one of them, or the path of a .net file\)"
 }
 means tsm_tny "tsm_tiny or tsn_tiny"
-means resnet18 "resnet50, tsn_r18 or tsm_r18"
+means resnet18 "resnet50, tsn_r18, r3d_18 or tsm_r18"
 means x3d "x3d_m, x3d_m_pyslowfast, x3d_s or x3d_s_pyslowfast"
 means tsm-r50 "tsm_r50 or tsn_r50"
 check_message "a network unlike any other ends with 2" 2 'no nonesuch in models \([^ ]*/models has all [0-9]+;' \

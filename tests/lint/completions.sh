@@ -87,7 +87,7 @@ if have bash; then
 	bash_has "no completion for a number" "" vt-train --seed =
 	bash_has "no completion for an unknown option" "" vt-train --no-such =
 	bash_has "installed networks" "$nets" vt-train --model = tsm
-	bash_has "network files and folders" "models my.net" vt-train -m m
+	bash_has "network files and folders" "mc3_18 models my.net" vt-train -m m
 	bash_has "networks of the command as it is typed" "$nets" "$BUILD/vt-bench" --model tsm
 	bash_has "files after a short option" "-Tstages.tsv" vt-extract -Ts
 	bash_has "folders after a short option" "-ivideos" vt-train -iv
@@ -205,7 +205,7 @@ if have fish; then
 	fish_has "none of a number" "" "vt-train --seed "
 	fish_has "networks that are installed" "$nets" "vt-train --model tsm"
 	fish_has "networks after =" "$(for n in $nets; do printf '%s ' "--model=$n"; done | sed 's/ $//')" "vt-train --model=tsm"
-	fish_has "networks in files" "models/ my.net" "vt-train -m m"
+	fish_has "networks in files" "mc3_18 models/ my.net" "vt-train -m m"
 	fish_has "folders" "--data=models/ --data=videos/" "vt-train --data="
 	fish_has "folders after a short option" "videos/" "vt-train -i v"
 	fish_has "files" "stages.tsv" "vt-train --schedule s"
