@@ -160,8 +160,8 @@ void
 option_config_add(struct buffer *b, const struct option_table *t, int i,
     int with_origin)
 {
-	static const char *const names[] = { "default", "recipe", "file",
-		"command line" };
+	static const char *const names[] = { "default", "rule", "recipe",
+		"file", "command line" };
 	const struct option_row *r = t->row[i];
 	int text = r->kind == OPTION_TEXT || r->kind == OPTION_LIST;
 	const char *value = text ? option_file_value(r, 0) : "";

@@ -11,8 +11,8 @@
 #define OPTION_ROWS 160
 
 /* In ascending order of strength. */
-enum option_origin { OPTION_UNSET, OPTION_OF_RECIPE, OPTION_FILE,
-	OPTION_COMMAND };
+enum option_origin { OPTION_UNSET, OPTION_BY_RULE, OPTION_OF_RECIPE,
+	OPTION_FILE, OPTION_COMMAND };
 
 struct option_table {
 	const struct command *command;

@@ -169,6 +169,17 @@ options_on_line(const char *name)
 	return i >= 0 && table.origin[i] == OPTION_COMMAND;
 }
 
+int
+options_choose(const char *name, const char *value)
+{
+	int i = option_named(&table, name);
+
+	if (table.origin[i] > OPTION_BY_RULE)
+		return 0;
+	option_set(&table, i, name, value, OPTION_BY_RULE);
+	return 1;
+}
+
 void
 options_writes(const char *name, const char *path)
 {

@@ -245,6 +245,14 @@ void options_recipe_of(const char *name, const struct option_row *rows);
 char *options_recipe(const char *name);
 
 /*
+ * options_choose(name, value):
+ * Let a rule set the option ${name} to ${value}, which must be valid and remain
+ * valid, if no origin has set it.  Return 1 if it did, now or before, 0 if the
+ * user decides.
+ */
+int options_choose(const char *name, const char *value);
+
+/*
  * options_defaults():
  * Return the settings that hold if nothing is set, in the same form.  It is ""
  * before options_parse.  The text remains valid until the next options_parse.

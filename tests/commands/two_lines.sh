@@ -17,6 +17,7 @@ train() {
 
 check_exit "a run without a schedule" 0 train run
 check_says "a note has the line of vt-schedule" 'the schedule: vt-schedule --recipe=small --batch=8 --frames=8 --crop=32 '
+check_says "classes that name a side turn off flips" "clips are not flipped, since a class is pan_left "
 check_says "a fifth of the videos validates" 'run/data: [0-9]* of 48 samples validate'
 line=$(sed -n 's/.*the schedule: vt-schedule //p' "$T/err")
 # shellcheck disable=SC2086
@@ -56,6 +57,12 @@ check_exit "fewer than 40 videos, some in a further folder" 0 vt-train -n -i "$T
 prints "all of them train" '^# data  *12 samples'
 check_exit "--val=none" 0 plan_of --val=none
 prints "lets all videos train" '^# data  *48 samples'
+
+check_exit "--flip with such classes" 0 plan_of --flip
+check "flips all the same" sh -c '! grep -q "not flipped" "$1"' - "$T/err"
+mkdir "$T/sides" && cp -r "$V/zoom_in" "$V/tilt_up" "$T/sides" && mv "$T/sides/tilt_up" "$T/sides/upright"
+check_exit "classes that name no side" 0 vt-train -n -i "$T/sides"
+check "are flipped" sh -c '! grep -q "not flipped" "$1"' - "$T/err"
 
 # ---- a resumed run keeps its schedule and recipe ----
 

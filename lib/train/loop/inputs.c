@@ -1,4 +1,5 @@
 /* Open the schedule and the datasets of a run, and then its network. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,6 +296,41 @@ inputs_open_data(struct session *s)
 	return inputs_agree(s, inputs_check_val(s));
 }
 
+/* Return the first class whose name has the word left or right, NULL if there
+ * is none. */
+static const char *
+inputs_side_class(const struct class_list *c)
+{
+	static const char *const sides[] = { "left", "right" };
+
+	for (size_t k = 0; k < c->n; k++)
+		for (int i = 0; i < 2; i++) {
+			const char *name = c->name[k], *s = name;
+			size_t n = strlen(sides[i]);
+
+			for (; (s = strcasestr(s, sides[i])) != NULL; s += n)
+				if ((s == name || !isalpha((unsigned char)
+				    s[-1])) && !isalpha((unsigned char)s[n]))
+					return name;
+		}
+	return NULL;
+}
+
+/* A run by rule flips no clips if a flip would show another class. */
+static void
+inputs_choose_flip(struct session *s)
+{
+	const char *name = inputs_side_class(dataset_class_list(s->t.train));
+
+	if (!s->t.o.by_rule || s->t.o.flip_swap != NULL || name == NULL ||
+	    !options_choose("flip", "no"))
+		return;
+	s->t.o.clips.flip = s->t.loading.crop.flip = 0;
+	if (s->comm->rank == 0 && !s->use.opens_again)
+		note("clips are not flipped, since a class is %s (--flip-swap "
+		    "names classes that a flip swaps)", text_quote(name));
+}
+
 /* Read the table of classes that a flip swaps, from the file of rank 0. */
 static int
 inputs_open_flips(struct session *s)
@@ -303,6 +339,7 @@ inputs_open_flips(struct session *s)
 	int bad = 0;
 
 	strcpy(s->text.flips, "none");
+	inputs_choose_flip(s);
 	if (s->t.o.flip_swap == NULL)
 		return 0;
 	path = s->comm->rank == 0 ? share_find("flips", s->t.o.flip_swap,
