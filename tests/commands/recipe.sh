@@ -127,6 +127,15 @@ later() {
 		mm_tsn_r50_k400_3f,mm_tsn_r50_k400_8f train.param-groups=all train.crop-positions=5 eval.ensemble=scores
 		mm_tsn_r50_k400_3f,mm_tsn_r50_k400_8f train.dropout=0.4 train.classifier-std=0.01
 		tsm_r50_ucf101_8f_finetune train.dropout=0.8
+		mm_c2d_r50_k400 train.model=c2d_r50_mmaction2 train.param-groups=all train.crop-positions=5
+		mm_c2d_r50_k400,mm_r2plus1d_r34_k400_8x8 train.sampler=mmaction2 eval.sampler=mmaction2
+		mm_r2plus1d_r34_k400_8x8 schedule.hold-lr=decay train.model=r2plus1d_34_mmaction2 train.param-groups=all
+		mm_r2plus1d_r34_k400_8x8 train.clip-grad=40 train.crop-rule=resized train.resize=bilinear
+		tv_r3d_18_k400 train.model=r3d_18
+		tv_mc3_18_k400 train.model=mc3_18
+		tv_r3d_18_k400,tv_mc3_18_k400 train.param-groups=all train.sampler=tsm train.crop-rule=jitter
+		tv_r3d_18_k400,tv_mc3_18_k400 train.jitter-min=256 train.jitter-max=256
+		tv_r3d_18_k400,tv_mc3_18_k400,mm_r2plus1d_r34_k400_8x8 train.weight-decay=0.0001 train.precise-bn=off
 	LATER
 }
 # wanted NAME: print the settings of a row of options.tsv, as option and value.
