@@ -26,7 +26,6 @@ struct list_foreign_row { const char *pattern, *title; };
 
 static const struct list_foreign_row list_foreign_head[] = {
 	{ "^[[:space:]]*<.*<ANNOTATION_DOCUMENT", "ELAN annotations in XML" },
-	{ "^[[:space:]]*<.*<annotations>", "CVAT annotations in XML" },
 	{ "^[[:space:]]*<.*<ALL_INSTANCES", "Sportscode XML" },
 	{ "^[[:space:]]*<.*<annotation>", "Anvil annotations in XML" },
 	{ "^[[:space:]]*<(!DOCTYPE |!doctype |)(html|HTML)", "a web page" },

@@ -53,14 +53,6 @@ converts python3 "columns of EPIC-KITCHENS" 'narration_id,video_id,start_timesta
 1,P01_01,00:00:00.50,00:01:01.70,"take cup, plate",3
 ' "$(printf '%s' "$columns" | sed 's/PATH LABEL START END/video_id verb_class start_timestamp stop_timestamp/')" \
 	"P01_01,3,0.5,61.7 "
-# Tracks: with the frames between key frames, with key frames alone and without
-# a shape outside, and one that returns.
-converts python3 "CVAT for video" '<?xml version="1.0"?>
-<annotations><version>1.1</version><meta><task><source>v.mp4</source></task></meta>
-<track id="0" label="walk"><box frame="5" outside="0"/><box frame="6" outside="0"/><box frame="10" outside="1"/>
-<box frame="20" outside="0"/><box frame="22" outside="1"/></track>
-<track id="1" label="fall"><box frame="30" outside="0"/><box frame="33" outside="0"/></track></annotations>' \
-	"$(recipe 'CVAT for video')" "v.mp4,walk,5,10 v.mp4,walk,20,22 v.mp4,fall,30,34 "
 converts python3 "ELAN, one tier" '<?xml version="1.0"?>
 <ANNOTATION_DOCUMENT><HEADER><MEDIA_DESCRIPTOR RELATIVE_MEDIA_URL="./a.mp4"/></HEADER>
 <TIME_ORDER><TIME_SLOT TIME_SLOT_ID="ts1" TIME_VALUE="500"/><TIME_SLOT TIME_SLOT_ID="ts2" TIME_VALUE="1700"/></TIME_ORDER>

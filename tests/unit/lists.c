@@ -471,7 +471,7 @@ test_label_studio(void)
 		    "c/a b.mp4+_000500_001900ms|kick[0.5,1.9]" },
 		{ "choices", "/data/local-files/?d=clips/b.mp4", DONE("1", "1",
 		    "{\"choices\":[\"fall\"]}"), "clips/b.mp4|fall" },
-		{ "a text is no label", "a.mp4", DONE("1", "1",
+		{ "a text is not a label", "a.mp4", DONE("1", "1",
 		    "{\"text\":[\"x\"]}"), "" },
 		{ "the newest annotation counts, a cancelled one does not",
 		    "a.mp4", DONE("1", "2024-02", WALK) ","
@@ -545,13 +545,88 @@ test_label_studio(void)
 #undef HEADER
 }
 
+/* CVAT: tracks and tags as ranges of frames, attributes, steps and projects. */
+static void
+test_cvat(void)
+{
+#define TASK "<task><source>v.mp4</source></task>"
+#define ALL(meta, rest) "<?xml version=\"1.0\"?>\n<annotations>" \
+    "<version>1.1</version>\n<meta>" meta "</meta>\n" rest "</annotations>"
+#define TRACK(shapes) "<track id=\"0\" label=\"walk\">" shapes "</track>"
+#define BOX(frame, outside) "<box frame=\"" frame "\" outside=\"" outside "\"/>"
+#define ACT(frame, act) "<box frame=\"" frame "\"><attribute name=\"action\">" \
+    act "</attribute></box>"
+#define TAG(frame, label) "<image name=\"frame_" frame "\"><tag label=\"" label \
+    "\"/></image>"
+	static const char *const bad[][2] = {
+		{ ALL(TASK, "<track/>"), "list: line 4: a track without a label" },
+		{ ALL(TASK, TRACK("<box/>")), "line 4: box without a frame" },
+		{ ALL(TASK, TRACK(BOX("5", "0") BOX("4", "0"))),
+		    "line 4: frame 4 after 5 (wanted shapes in the order" },
+		{ ALL("", TRACK(BOX("5", "0"))), "line 4: no video (wanted <source>" },
+		{ ALL(TASK, "<image name=\"a.jpg\"><tag label=\"x\"/></image>"),
+		    "line 4: image a.jpg (wanted frames of a video" },
+		{ ALL(TASK, "<image name=\"frame_1\"><box label=\"x\"/></image>"),
+		    "list: boxes of images without tags (wanted tags, or tracks" },
+		{ ALL(TASK, "<track"), "list: line 4: not valid XML" },
+	};
+	const char *acts = ALL(TASK, TRACK(ACT("3", "none") ACT("4", "none")
+	    ACT("5", "fall") BOX("6", "1")) TRACK(BOX("8", "0")));
+
+	reads("CVAT: with and without the frames between key frames, a track "
+	    "that returns, one without its end", ALL(TASK,
+	    TRACK(BOX("5", "0") BOX("6", "0") BOX("10", "1") BOX("20", "0")
+	    BOX("22", "1")) TRACK(BOX("30", "0") BOX("33", "0"))), "auto",
+	    "v.mp4+_f000005_f000010|walk(5,5) v.mp4+_f000020_f000022|walk(20,2) "
+	    "v.mp4+_f000030_f000034|walk(30,4)");
+	reads("CVAT: a frame that is listed twice", ALL(TASK, TRACK(
+	    BOX("5", "0") BOX("9", "1") BOX("9", "1"))), "auto",
+	    "v.mp4+_f000005_f000009|walk(5,4)");
+	reads("CVAT: steps, and the last frame of the task", ALL("<task>"
+	    "<stop_frame>12</stop_frame><frame_filter>step=5</frame_filter>"
+	    "<source>v.mp4</source></task>", TRACK(BOX("0", "0") BOX("5", "1"))
+	    TRACK(BOX("10", "0"))), "auto",
+	    "v.mp4+_f000000_f000005|walk(0,5) v.mp4+_f000010_f000013|walk(10,3)");
+	reads("CVAT: the tasks of a project", ALL("<project><tasks>"
+	    "<task><id>1</id><source>a.mp4</source></task>"
+	    "<task><id>2</id><source>b.mp4</source></task></tasks></project>",
+	    "<track label=\"run\" task_id=\"2\">" BOX("1", "0") "</track>"
+	    "<track label=\"run\" task_id=\"1\">" BOX("1", "0") "</track>"),
+	    "auto", "b.mp4+_f000001_f000002|run(1,1) "
+	    "a.mp4+_f000001_f000002|run(1,1)");
+	reads("CVAT: tags of frames in a row", ALL(TASK, TAG("000009", "walk")
+	    TAG("000010", "walk") "<image name=\"frame_000011\"/>"
+	    TAG("000012", "walk") TAG("000013", "run")), "auto",
+	    "v.mp4+_f000009_f000011|walk(9,2) v.mp4+_f000012_f000013|walk(12,1) "
+	    "v.mp4+_f000013_f000014|run(13,1)");
+	reads("CVAT: without --label-attribute a track is one range", acts,
+	    "auto", "v.mp4+_f000003_f000006|walk(3,3) "
+	    "v.mp4+_f000008_f000009|walk(8,1)");
+	with.attribute = "action";
+	reads("CVAT: with it, each value is one", acts, "auto",
+	    "v.mp4+_f000003_f000005|walk:none(3,2) "
+	    "v.mp4+_f000005_f000006|walk:fall(5,1) "
+	    "v.mp4+_f000008_f000009|walk(8,1)");
+	with.attribute = NULL;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		refuses(bad[i][1], bad[i][0], "auto", bad[i][1]);
+	refuses("CVAT: other XML is refused", "<a/>", "cvat",
+	    "list: line 1: <a> (wanted <annotations> with tracks");
+#undef TASK
+#undef ALL
+#undef TRACK
+#undef BOX
+#undef ACT
+#undef TAG
+}
+
 /* Files of other programs, and lists that look like two formats. */
 static void
 test_foreign(void)
 {
 	static const char *const files[][2] = {
 		{ "<?xml version=\"1.0\"?>\n<annotations>\n<version>1.1",
-		    "line 1: CVAT annotations in XML (wanted lines of" },
+		    "list: line 3: not valid XML (wanted the end of" },
 		{ "<?xml version=\"1.0\"?>\n<ANNOTATION_DOCUMENT A=\"\">\n",
 		    "line 1: ELAN annotations in XML" },
 		{ "<!DOCTYPE html>\n<p>", "line 1: a web page" },
@@ -905,6 +980,9 @@ test_round_trip(void)
 		    "Stop (s)\no,player #1:a.mp4,\"x, y\",STATE,0.5,1.7\n" },
 		{ "label-studio", NULL, "annotation_id,annotator,lead_time,pose,video\n"
 		    "1,1,2,\"x, y\",a.mp4\n2,1,2,z,b.mp4\n" },
+		{ "cvat", NULL, "<annotations><meta><task><source>a.mp4</source></task>"
+		    "</meta><track label=\"x, y\"><box frame=\"3\"/></track>"
+		    "</annotations>" },
 		{ "charades-frames", NULL, "original_vido_id video_id frame_id "
 		    "path labels\nAB 0 0 AB/1.jpg \"12,59\"\nAB 0 1 AB/2.jpg "
 		    "\"12\"\nCD 1 3 CD/3.jpg \"\"\n" },
@@ -987,6 +1065,7 @@ main(void)
 	test_activitynet();
 	test_boris();
 	test_label_studio();
+	test_cvat();
 	test_foreign();
 	test_subsets();
 	test_patterns();
