@@ -53,6 +53,7 @@ for net in share/models/*.net; do
 	slowfast* | *_32f*) shape='1 16 64' ;;
 	slow_r50_nl_mmaction2) shape='1 4 64' ;;
 	resnet50) shape='2 1 96' width=full ;;
+	r3d_18 | mc3_18 | r2plus1d_34) width=full ;;
 	x3d* | *mobilenet*) shape='1 4 64' ;;
 	esac
 	case $net in
