@@ -545,6 +545,19 @@ test_label_studio(void)
 #undef HEADER
 }
 
+static void
+test_diving48(void)
+{
+	reads("Diving48: whole videos", "[{\"vid_name\":\"a_1\",\"label\":12,"
+	    "\"start_frame\":0,\"end_frame\":50},{\"vid_name\":\"b\","
+	    "\"label\":0}]", "auto", "a_1.mp4|12 b.mp4|0");
+	refuses("Diving48: a label in words is refused",
+	    "[{\"vid_name\":\"a\",\"label\":\"x\"}]", "auto",
+	    "list: item 1 (wanted \"vid_name\", a text, and \"label\"");
+	refuses("Diving48: an object is refused", "{\"a\":1}", "diving48",
+	    "list: not a JSON array (wanted [{");
+}
+
 /* CVAT: tracks and tags as ranges of frames, attributes, steps and projects. */
 static void
 test_cvat(void)
@@ -983,6 +996,7 @@ test_round_trip(void)
 		{ "cvat", NULL, "<annotations><meta><task><source>a.mp4</source></task>"
 		    "</meta><track label=\"x, y\"><box frame=\"3\"/></track>"
 		    "</annotations>" },
+		{ "diving48", NULL, "[{\"vid_name\":\"a\",\"label\":7}]" },
 		{ "charades-frames", NULL, "original_vido_id video_id frame_id "
 		    "path labels\nAB 0 0 AB/1.jpg \"12,59\"\nAB 0 1 AB/2.jpg "
 		    "\"12\"\nCD 1 3 CD/3.jpg \"\"\n" },
@@ -1066,6 +1080,7 @@ main(void)
 	test_boris();
 	test_label_studio();
 	test_cvat();
+	test_diving48();
 	test_foreign();
 	test_subsets();
 	test_patterns();
