@@ -199,7 +199,7 @@ options_read_recipe(struct option_table *t)
 	free(recipe.path);
 	free(recipe.text);
 	recipe.name = recipe.path = recipe.text = NULL;
-	if (name == NULL)
+	if (name == NULL || want_help != NULL || want_version)
 		return;
 	if ((recipe.path = share_find("recipes", name, ".recipe")) == NULL)
 		exit(EXIT_USAGE);

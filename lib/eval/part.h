@@ -11,7 +11,7 @@
 /*
  * part_read(key, path, begin, end):
  * Set ${*begin} and ${*end} to the part, in seconds, that the key of a sample
- * of the video ${path} ends with (vt-extract(1), Parts); ${*end} to 0 if it
+ * of the video ${path} ends with (vt-lists(5)); ${*end} to 0 if it
  * lasts to the end of the video.  Return 1; or 0 if the key names no part, or
  * one in frames, or was truncated.  ${key} and ${path} may be NULL.
  */

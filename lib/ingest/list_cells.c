@@ -203,9 +203,8 @@ list_cells_take(struct list_reading *r, char **label)
 		*label = NULL;
 	else if (list_is_json(*label))
 		return fail("%s: line %d: %s is JSON (wanted a name or a "
-		    "number): vt-extract(1), Other formats, shows how to "
-		    "convert it", r->name, r->line, list_column_name(r,
-		    COLUMN_LABEL));
+		    "number): vt-lists(5) shows how to convert it", r->name,
+		    r->line, list_column_name(r, COLUMN_LABEL));
 	if (r->at[COLUMN_SPLIT] >= 0 &&
 	    !list_take(r, list_cell(r, COLUMN_SPLIT)))
 		return 0;

@@ -111,8 +111,8 @@ static int
 list_foreign_refuse(const char *name, const char *title)
 {
 	fail("%s: line 1: %s (wanted lines of a video and its label, or a "
-	    "header such as path,label,time_start,time_end): vt-extract(1), "
-	    "Other formats, shows how to convert it", name, title);
+	    "header such as path,label,time_start,time_end): vt-lists(5) "
+	    "shows how to convert other formats", name, title);
 	return 1;
 }
 

@@ -144,7 +144,7 @@ check_same "a target: the runs that reach it, and when" "3 35 0.25 0" "$(awk -F 
 	print $3, $4, $5, $7 - 2 }' "$T/t.tsv")"
 check_same "and of a run that does not, no time" "m1 reached   0.25 0" "$(awk -F '\t' '$1 == "m1" && $2 == "reached" {
 	print $1, $2, $3, $4, $5, $7 }' "$T/t.tsv")"
-check_message "a target needs curves" 2 'no input .*--curve' vt-eval --curve-target=25 -k "$T/m1"
+check_message "a target needs curves" 2 'does not apply to a packed dataset .wanted --curve' vt-eval --curve-target=25 -k "$T/m1"
 # Folds: another number of samples, so other epochs.
 {
 	start 0
@@ -183,7 +183,7 @@ check_exit "over the batch: a run without a validation ends with 1" 1 \
 	vt-eval --curve="$T/no.tsv" --curve-over=batch -k "$T/unseen"
 check_says "over the batch: the message says what to do" 'unseen/log.jsonl: no validation yet; .*--val=DIR'
 check_exit "over the batch, a target is refused" 2 vt-eval --curve="$T/no.tsv" --curve-over=batch --curve-target=25 -k "$T/m1"
-check_message "--curve-over needs curves" 2 'no input .*--curve' vt-eval --curve-over=batch -k "$T/m1"
+check_message "--curve-over needs curves" 2 'does not apply to a packed dataset .wanted --curve' vt-eval --curve-over=batch -k "$T/m1"
 if built cairo; then
 	vt-eval --curve="$T/batch.svg" --curve-over=batch -k "x=$T/m1,$T/m2,$T/m3" -k "$T/m1"
 	for text in 'Validation top-1 after training, %' 'batch, clips' 'Means of 1 to 2 runs; shaded: the standard error of the mean' x m1; do

@@ -49,7 +49,7 @@ both "a folder of frames" --root="$V" --short-side=100 "$V/frames" "$V/a1.avi"
 both "frames in the spool's file" --root="$V" --spool-memory=1M --format=png "$V"/a[12].avi
 C=$SHARED/data/clips
 if [ -r "$C/MANIFEST.tsv" ]; then
-	find "$C/derived" "$C/nasty" -type f ! -size +1M | LC_ALL=C sort | awk -F/ '{ k = $0; sub(/\.[^.\/]*$/, "", k) } !seen[k]++' >"$T/clips"
+	find "$C/derived" "$C/nasty" -type f ! -size +300k | LC_ALL=C sort | awk -F/ '{ k = $0; sub(/\.[^.\/]*$/, "", k) } !seen[k]++' >"$T/clips"
 	both "damaged and odd real videos" --short-side=64 --on-error=skip --root="$C" -T "$T/clips"
 else
 	skip "damaged and odd real videos" "no $C/MANIFEST.tsv"

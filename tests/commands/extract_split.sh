@@ -132,7 +132,7 @@ wrong '--group is for --annotations, which is missing' --group=take a.mp4
 wrong '--stratify is for --split' --stratify a.mp4
 wrong '--split-seed is for --split' --split-seed=1 a.mp4
 wrong '--print-list with -o' --print-list -o "$T/x" a.mp4
-wrong 'no option --list=.* \(an option of vt-pack\)' --list="$T/all.csv"
+wrong 'no option --list=.* \(.*similar: --list-fps\)' --list="$T/all.csv"
 # refused REGEX ARGUMENT...: check exit 1, one line on standard error, and none
 # on standard output.
 refused() {

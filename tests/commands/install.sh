@@ -26,7 +26,7 @@ for c in cmd/vt-*.c; do
 done >"$T/wanted"
 for f in man/*.[1-9]; do echo "./usr/share/man/man${f##*.}/${f##*/}"; done >>"$T/wanted"
 for f in share/models/*.net share/recipes/*.recipe share/schedules/*.tsv share/weights/*.tsv share/flips/*.tsv share/clusters/*.tsv \
-	share/examples/* share/python/*.py; do
+	share/classes/*.txt share/examples/* share/python/*.py; do
 	[ -f "$f" ] && echo "./usr/share/vt/${f#share/}"
 done >>"$T/wanted"
 echo ./usr/share/vt/NEWS.md >>"$T/wanted"

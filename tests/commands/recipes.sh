@@ -1,6 +1,6 @@
 #!/bin/sh
-# The manual converts files of other programs: each program in Other formats of
-# vt-extract(1) gives a list that vt-extract reads, with the parts of the file.
+# The manual converts files of other programs: each program in vt-lists(5)
+# gives a list that vt-extract reads, with the parts of the file.
 cd "${0%/*}/../.." || exit 2
 . tests/lib.sh
 
@@ -10,7 +10,7 @@ recipe() {
 		index($0, title) == 1 { on = 1 }
 		on && /^\.Ed/ { exit }
 		on && shown { gsub(/\\e/, "\\"); sub(/^\\&/, ""); print }
-		on && /^\.Bd/ { shown = 1 }' man/vt-extract.1
+		on && /^\.Bd/ { shown = 1 }' man/vt-lists.5
 }
 # converts PROGRAM TITLE TEXT PROGRAM-TEXT WANTED: check the rows of the list
 # that the program, in the language PROGRAM, prints of a file with TEXT.

@@ -215,6 +215,7 @@ rank_main(struct comm *c, void *arg)
 		    1ULL << MODE_FAST | 1ULL << MODE_RANKS |
 		    1ULL << MODE_DEVICE_SUMS | 1ULL << MODE_EARLY_UPDATE |
 		    (uint64_t)!j->by_host << MODE_DEVICE_CHECK } }, .loading = {
+		    .crop = crop_defaults,
 		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,
 		    .memory = 1 << 20, .needs = &g->needs },
 		.sums = { .any_order = { .kind = algorithm_find("native"),

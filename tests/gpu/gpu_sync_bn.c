@@ -336,7 +336,8 @@ training_main(struct comm *c, void *arg)
 		    .modes = { .on = 1ULL << MODE_RANKS | 1ULL << MODE_SHARDED |
 		    1ULL << MODE_SYNC_BN | (uint64_t)(j->fabric != NULL) <<
 		    MODE_DEVICE_SUMS } },
-		.loading = { .seed = 1, .threads = 1, .ranks = c->size,
+		.loading = { .crop = crop_defaults, .seed = 1,
+		    .threads = 1, .ranks = c->size,
 		    .rank = c->rank, .memory = 1 << 20, .needs = &g->needs,
 		    .spread = 1 },
 		.sums = { .fabric = j->fabric, .bucket = 1 << 20 },

@@ -58,6 +58,7 @@ rank_main(struct comm *c, void *arg)
 	    .threads = 1, .precision = j->precision });
 	struct trainer t = { .comm = c, .schedule = j->schedule,
 		.train = j->set, .o = { .log_every = 1 }, .loading = {
+		    .crop = crop_defaults,
 		    .seed = 1, .threads = 1, .ranks = c->size, .rank = c->rank,
 		    .memory = 1 << 20, .needs = &g->needs },
 		.optim = { .set = { .momentum = 0.9 },

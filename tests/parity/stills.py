@@ -34,7 +34,7 @@ def make(folder):
     torch.set_num_threads(2)
     torch.manual_seed(2)
     keys, n = "torchvision_resnet50", published.CLASSES
-    state = published.Written("tests/golden/keys_%s.tsv" % keys).state_dict()
+    state = published.Written(published.shapes_of("resnet50", keys)).state_dict()
     published.save(keys, state, folder + "/weights.pth")
     os.mkdir(folder + "/tensors")
     for name, tensor in state.items():

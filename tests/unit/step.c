@@ -66,6 +66,7 @@ train(struct dataset *set, struct schedule *s,
 	    .threads = 1 });
 	struct trainer t = { .comm = comm_self(), .schedule = s, .train = set,
 		.o = { .log_every = 1 }, .loading = {
+		    .crop = crop_defaults,
 		    .seed = 1, .threads = 1, .ranks = 1, .memory = 1 << 20,
 		    .needs = &g->needs }, .optim = { .set = { .momentum = 0.9 },
 		    .rule = group_rule_find("plain") } };
