@@ -17,7 +17,8 @@ for page in man/*.[1-9]; do
 	name=${page##*/}
 	if have mandoc; then
 		check_same "$name: mandoc reports nothing" "" \
-			"$(mandoc -Tlint -Wwarning "$page" 2>&1 | grep -v 'referenced manual not found')"
+			"$(mandoc -Tlint -Wwarning "$page" 2>&1 |
+				grep -v 'referenced manual not found\|conventional order: Sh ENVIRONMENT')"
 		check_same "$name: no example is wider than 80 columns" "" "$(examples_of "$page" | awk 'length > 80')"
 	else
 		skip "$name: mandoc" "no mandoc"
@@ -81,9 +82,10 @@ check_same "vt-model.5: every network is listed" "$(cd share/models && echo *.ne
 
 # ---- options ----
 
-# Options in the page follow Fl: ".It Fl i , -data Ns = Ns Ar dir".
+# in_page FILE SECTION: print the options of a section. They follow Fl: ".It Fl i ,
+# -data Ns = Ns Ar dir".
 in_page() {
-	sed -n '/^\.Sh OPTIONS/,/^\.Sh [^O]/s/^\.It \(Fl .*\)/\1/p' "man/$1.1" | awk '{
+	sed -n "/^\.Sh $2/,/^\.Sh /s/^\.It \(Fl .*\)/\1/p" "$1" | awk '{
 		flag = 0
 		for (i = 1; i <= NF; i++)
 			if ($i ~ /^(Fl|Ns|Ar|Cm|Li|Op)$/)
@@ -150,7 +152,11 @@ defaults() {
 }
 
 for c in vt-extract vt-pack vt-schedule vt-train vt-eval vt-bench; do
-	check_same "$c: the page lists all options" "$(options_in_help $c =all)" "$(in_page $c)"
+	# vt(7) has the options that commands share.
+	options_in_help $c =all >"$T/options"
+	in_page man/vt.7 'COMMON OPTIONS' | grep -xFf "$T/options" >"$T/shared"
+	check_same "$c: its page and vt(7) list all options" "$(cat "$T/options")" \
+		"$(in_page man/$c.1 OPTIONS | sort -u - "$T/shared")"
 	defaults $c >"$T/defaults"
 	check_same "$c: the manual page has the built-in defaults" "" "$(sed '$d' "$T/defaults")"
 	check "$c: at least 3 defaults were compared" test "$(tail -1 "$T/defaults")" -ge 3
