@@ -39,10 +39,8 @@ OF(depth_strip)(const struct depth *a, struct block b, const int taps,
 
 		if (!s.there)
 			continue;
-		UNROLL
-		for (int e = 0; e < DEPTH_STRIP; e++)
-			UNROLL
-			for (int l = 0; l < LANES; l++)
+		EACH(e, DEPTH_STRIP)
+			EACH(l, LANES)
 				sum[e][l] = 0;
 		for (int k = 0; k < 2; k++)
 			walk_window_taps(w, k, s.at[k], &first[k], &last[k]);
@@ -56,36 +54,30 @@ OF(depth_strip)(const struct depth *a, struct block b, const int taps,
 			struct vector16 x[DEPTH_COLUMNS];
 			float weight[3][LANES], f[LANES];
 
-			UNROLL
-			for (int j = 0; j < columns; j++)
+			EACH(j, columns)
 				x[j] = OF(depth_column)(a->x, row, left + j *
 				    gap, w->in[2], a->c);
-			UNROLL
-			for (int q = 0; q < taps; q++) {
+			EACH(q, taps) {
 				int tap = (t * w->k[1] + h) * w->k[2] + v + q;
 
 				OF(unpack)(OF(fetch)(a->w, (size_t)(a->turned ?
 				    all - 1 - tap : tap) * a->c + s.c, 1),
 				    weight[q]);
 			}
-			UNROLL
-			for (int j = 0; j < columns; j++) {
+			EACH(j, columns) {
 				OF(unpack)(x[j], f);
-				UNROLL
-				for (int e = 0; e < DEPTH_STRIP; e++) {
+				EACH(e, DEPTH_STRIP) {
 					const int q = j - e * step;
 
 					if (q < 0 || q >= taps)
 						continue;
-					UNROLL
-					for (int l = 0; l < LANES; l++)
+					EACH(l, LANES)
 						sum[e][l] = fmaf(f[l],
 						    weight[q][l], sum[e][l]);
 				}
 			}
 		}
-		UNROLL
-		for (int e = 0; e < DEPTH_STRIP; e++)
+		EACH(e, DEPTH_STRIP)
 			if (o + e < w->out[2])
 				OF(give)(a->y, walk_number_at(s.clip, w->out,
 				    a->c, s.at[0], s.at[1], o + e, s.c), 1,
@@ -127,8 +119,7 @@ OF(depth_back)(const struct depth *a, struct block b)
 
 		if (!s.there)
 			continue;
-		UNROLL
-		for (int l = 0; l < LANES; l++)
+		EACH(l, LANES)
 			sum[l] = 0;
 		walk_window_of_input(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
@@ -138,8 +129,7 @@ OF(depth_back)(const struct depth *a, struct block b)
 			    w->out, a->c, t, h, v, s.c), 1), dy);
 			OF(unpack)(OF(fetch)(a->w, (size_t)tap * a->c + s.c,
 			    1), weight);
-			UNROLL
-			for (int l = 0; l < LANES; l++)
+			EACH(l, LANES)
 				sum[l] = fmaf(dy[l], weight[l], sum[l]);
 		}
 		OF(give)(a->y, walk_spot_number(&s, w->in, a->c), 1, sum,
@@ -192,10 +182,8 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 		struct depth_part p = OF(depth_part)(a, b, i, tall, taps);
 		float s[9][LANES];
 
-		UNROLL
-		for (int k = 0; k < tall * taps; k++)
-			UNROLL
-			for (int l = 0; l < LANES; l++)
+		EACH(k, tall * taps)
+			EACH(l, LANES)
 				s[k][l] = 0;
 		for (unsigned n = p.first; n < p.last; n += p.lanes) {
 			int o = (int)(n % a->strips) * DEPTH_STRIP;
@@ -207,16 +195,14 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 			rest /= (unsigned)w->out[1];
 			t = (int)(rest % (unsigned)w->out[0]);
 			clip = rest / (unsigned)w->out[0];
-			UNROLL
-			for (int e = 0; e < DEPTH_STRIP; e++)
+			EACH(e, DEPTH_STRIP)
 				OF(unpack)(OF(depth_column)(a->dy,
 				    walk_number_at(clip, w->out, a->c, t, h, 0,
 				    p.c), o + e, w->out[2], a->c), dy[e]);
 			t = t * w->s[0] - w->p[0] + p.t;
 			if (t < 0 || t >= w->in[0])
 				continue;
-			UNROLL
-			for (int r = 0; r < tall; r++) {
+			EACH(r, tall) {
 				int y = h * w->s[1] - w->p[1] + p.h + r;
 				int left = o * w->s[2] - w->p[2] + p.v;
 				size_t row;
@@ -226,19 +212,16 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 					continue;
 				row = walk_number_at(clip, w->in, a->c, t, y, 0,
 				    p.c);
-				UNROLL
-				for (int j = 0; j < columns; j++) {
+				EACH(j, columns) {
 					OF(unpack)(OF(depth_column)(a->x, row,
 					    left + j * gap, w->in[2], a->c),
 					    f);
-					UNROLL
-					for (int e = 0; e < DEPTH_STRIP; e++) {
+					EACH(e, DEPTH_STRIP) {
 						const int q = j - e * step;
 
 						if (q < 0 || q >= taps)
 							continue;
-						UNROLL
-						for (int l = 0; l < LANES; l++)
+						EACH(l, LANES)
 							s[r * taps + q][l] =
 							    fmaf(f[l], dy[e][l],
 							    s[r * taps + q][l]);
@@ -246,10 +229,8 @@ OF(depth_sums_of)(const struct depth_sums *a, struct block b, float *sum,
 				}
 			}
 		}
-		UNROLL
-		for (int k = 0; k < tall * taps; k++)
-			UNROLL
-			for (int l = 0; l < LANES; l++)
+		EACH(k, tall * taps)
+			EACH(l, LANES)
 				sum[(k * LANES + l) * b.threads + i] = s[k][l];
 	}
 	while (2 * half < b.threads / a->across)

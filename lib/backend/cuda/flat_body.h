@@ -32,8 +32,7 @@ OF(give)(void *to, size_t at, int there, const float *f, int accumulate)
 		return;
 	}
 	OF(unpack)(OF(fetch)(to, at, there), sum);
-	UNROLL
-	for (int e = 0; e < LANES; e++)
+	EACH(e, LANES)
 		sum[e] += f[e];
 	OF(set)(to, at, there, sum);
 }

@@ -31,8 +31,7 @@ OF(shift)(const struct shift *a, struct block b)
 	EACH_THREAD(i) {
 		struct vector16 x[FLAT];
 
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 			int by = a->sign * OF(shift_from)(a, j * LANES % a->c),
 			    from = t + by;
@@ -41,8 +40,7 @@ OF(shift)(const struct shift *a, struct block b)
 			    size + (size_t)j * LANES, j != UINT32_MAX &&
 			    from >= 0 && from < (int)a->t);
 		}
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 			unsigned c = j * LANES % a->c;
 			int mixed = j != UINT32_MAX && OF(shift_from)(a, c) !=
@@ -99,15 +97,13 @@ OF(frames)(const struct frames *a, struct block b)
 	EACH_THREAD(i) {
 		struct vector16 x[FLAT];
 
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 
 			x[k] = OF(fetch)(a->from, from * size + (size_t)j *
 			    LANES, j != UINT32_MAX && there);
 		}
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			unsigned j = walk_image_vector(m, b, i, k, FLAT);
 			float f[LANES];
 
@@ -135,8 +131,7 @@ OF(which_put)(void *which, size_t at, const unsigned *tap, int large)
 			((uint32_t *)which)[at + (size_t)e] = tap[e];
 		return;
 	}
-	UNROLL
-	for (int e = 0; e < 4; e++) {
+	EACH(e, 4) {
 		low |= tap[e] << 8 * e;
 		high |= LANES > 4 ? tap[e + LANES - 4] << 8 * e : 0;
 	}
@@ -160,8 +155,7 @@ OF(which_get)(const void *which, size_t at, unsigned *tap, int large)
 	}
 	w = LANES > 4 ? *(const uint64_t *)(const void *)from :
 	    *(const uint32_t *)(const void *)from;
-	UNROLL
-	for (int e = 0; e < LANES; e++)
+	EACH(e, LANES)
 		tap[e] = (unsigned)(w >> 8 * e & 0xff);
 }
 
@@ -184,8 +178,7 @@ OF(maxpool)(const struct pooling *a, struct block b)
 
 		if (!s.there)
 			continue;
-		UNROLL
-		for (int e = 0; e < LANES; e++) {
+		EACH(e, LANES) {
 			largest[e] = 0;
 			which[e] = 0;
 		}
@@ -196,8 +189,7 @@ OF(maxpool)(const struct pooling *a, struct block b)
 
 			OF(unpack)(OF(fetch)(a->from, walk_window_number(w, &s,
 			    a->c, t, h, v), 1), x);
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				if (!any || x[e] > largest[e] ||
 				    x[e] != x[e]) {
 					largest[e] = x[e];
@@ -227,8 +219,7 @@ OF(maxpool_back)(const struct pooling *a, struct block b)
 
 		if (!s.there)
 			continue;
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			sum[e] = 0;
 		walk_window_of_input(w, s.at, first, last);
 		EACH_PLACE(t, h, v, first, last) {
@@ -239,8 +230,7 @@ OF(maxpool_back)(const struct pooling *a, struct block b)
 
 			OF(unpack)(OF(fetch)(a->from, at, 1), dy);
 			OF(which_get)(a->which, at, which, a->large);
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				if (which[e] == tap)
 					sum[e] += dy[e];
 		}
@@ -264,8 +254,7 @@ OF(avgpool_taps)(const struct pooling *a, int t, int h, int v)
 	at[2] = v;
 	if (!a->cut)
 		return w->k[0] * w->k[1] * w->k[2];
-	UNROLL
-	for (int k = 0; k < 3; k++) {
+	EACH(k, 3) {
 		int first, last;
 
 		walk_window_taps(w, k, at[k], &first, &last);
@@ -292,8 +281,7 @@ OF(avgpool_of)(const struct pooling *a, struct block b, const int back)
 
 		if (!s.there)
 			continue;
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			sum[e] = 0;
 		if (back)
 			walk_window_of_input(w, s.at, first, last);
@@ -307,14 +295,12 @@ OF(avgpool_of)(const struct pooling *a, struct block b, const int back)
 			    back ? walk_number_at(s.clip, w->out, a->c, t, h, v,
 			    s.c) : walk_window_number(w, &s, a->c, t, h, v), 1),
 			    x);
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				sum[e] += share * x[e];
 		}
 		if (!back)
 			taps = OF(avgpool_taps)(a, s.at[0], s.at[1], s.at[2]);
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			sum[e] /= (float)taps;
 		OF(give)(a->to, walk_spot_number(&s, size, a->c), 1, sum,
 		    a->accumulate);

@@ -44,6 +44,9 @@
 #define ROLL
 #endif
 
+/* An unrolled loop of ${i} from 0 to ${n} - 1. */
+#define EACH(i, n)	UNROLL for (int i = 0; i < (n); i++)
+
 #define OF_JOIN(name, stored)	name ## _ ## stored
 #define OF_AS(name, stored)	OF_JOIN(name, stored)
 #define OF(name)		OF_AS(name, STORED)

@@ -54,8 +54,7 @@ OF(norm_factors)(const struct thread_rows *w, const float *scale,
 
 	OF(norm_channels)(w, scale, by);
 	OF(norm_channels)(w, offset, to);
-	UNROLL
-	for (int e = 0; e < LANES; e++)
+	EACH(e, LANES)
 		factor[e] *= by[e];
 }
 
@@ -94,8 +93,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 		float mean[LANES], factor[LANES], offset[LANES];
 		int by = moves ? walk_moved_by(&a->moved, w.col) : 0;
 
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			s[e] = q[e] = factor[e] = offset[e] = 0;
 		if (back)
 			OF(norm_channels)(&w, a->mean, mean);
@@ -111,16 +109,14 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 		    m += NORM_ROWS * w.lanes) {
 			float fs[LANES], fq[LANES];
 
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				fs[e] = fq[e] = 0;
 			ROLL
 			for (int k0 = 0; k0 < NORM_ROWS; k0 += ROWS) {
 				struct vector16 x[ROWS], dy[ROWS], more[ROWS];
 				unsigned bits[ROWS];
 
-				UNROLL
-				for (int k = 0; k < ROWS; k++) {
+				EACH(k, ROWS) {
 					unsigned row = m + (unsigned)(k0 + k) *
 					    w.lanes;
 					size_t at = OF(norm_at)(r, &w, row);
@@ -136,8 +132,7 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 					bits[k] = back && shut == SHUT_MASK &&
 					    there ? a->mask[at / LANES] : 0;
 				}
-				UNROLL
-				for (int k = 0; k < ROWS; k++) {
+				EACH(k, ROWS) {
 					float f[LANES], h[LANES], v[LANES];
 
 					if (m + (unsigned)(k0 + k) * w.lanes >=
@@ -147,11 +142,9 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 					OF(unpack)(dy[k], h);
 					if (moves)
 						OF(unpack)(more[k], v);
-					UNROLL
-					for (int e = 0; e < LANES && moves; e++)
+					EACH(e, moves ? LANES : 0)
 						h[e] += v[e];
-					UNROLL
-					for (int e = 0; e < LANES; e++) {
+					EACH(e, LANES) {
 						float d = f[e] - mean[e];
 						float g = back ? OF(norm_open)(
 						    h[e], d, factor[e],
@@ -163,14 +156,12 @@ OF(norm_sums_of)(const struct norm_sums *a, struct block b, double *sum,
 					}
 				}
 			}
-			UNROLL
-			for (int e = 0; e < LANES; e++) {
+			EACH(e, LANES) {
 				s[e] += fs[e];
 				q[e] += fq[e];
 			}
 		}
-		UNROLL
-		for (int e = 0; e < LANES; e++) {
+		EACH(e, LANES) {
 			sum[e * b.threads + i] = s[e];
 			sum[(LANES + e) * b.threads + i] = q[e];
 		}
@@ -317,8 +308,7 @@ OF(norm_move)(const struct norm_apply *a, const struct thread_rows *w,
 	    w->col), &stays);
 	float y[LANES];
 
-	UNROLL
-	for (int e = 0; e < LANES; e++)
+	EACH(e, LANES)
 		y[e] = stays ? f[e] : 0;
 	OF(set)(a->y_moved, OF(norm_at)(&a->rows, w, to), 1, y);
 }
@@ -343,8 +333,7 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds)
 		for (unsigned m = w.first; m < w.last; m += ROWS * w.lanes) {
 			struct vector16 x[ROWS], res[ROWS];
 
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 				size_t at = OF(norm_at)(r, &w, row);
 
@@ -353,8 +342,7 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds)
 					res[k] = OF(fetch)(a->res, at,
 					    row < w.last);
 			}
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 				size_t at = OF(norm_at)(r, &w, row);
 				int there = row < w.last;
@@ -362,18 +350,15 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds)
 				float f[LANES], g[LANES];
 
 				OF(unpack)(x[k], f);
-				UNROLL
-				for (int e = 0; e < LANES; e++)
+				EACH(e, LANES)
 					f[e] = fmaf(f[e] - mean[e], factor[e],
 					    offset[e]);
 				if (adds)
 					OF(unpack)(res[k], g);
-				UNROLL
-				for (int e = 0; e < LANES && adds; e++)
+				EACH(e, adds ? LANES : 0)
 					f[e] += g[e];
 				if (a->relu) {
-					UNROLL
-					for (int e = 0; e < LANES; e++)
+					EACH(e, LANES)
 						f[e] = f[e] <= 0 ? 0 : f[e];
 				}
 				if (a->y != NULL)
@@ -381,8 +366,7 @@ OF(norm_apply_of)(const struct norm_apply *a, struct block b, const int adds)
 				if (a->y_moved != NULL && there)
 					OF(norm_move)(a, &w, row, f);
 				if (a->mask != NULL && there) {
-					UNROLL
-					for (int e = 0; e < LANES; e++)
+					EACH(e, LANES)
 						bits |=
 						    (unsigned)!(f[e] <= 0) << e;
 					a->mask[at / LANES] = (uint8_t)bits;
@@ -468,8 +452,7 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 		OF(norm_channels)(&w, a->mean, mean);
 		OF(norm_channels)(&w, a->rstd, factor);
 		OF(norm_channels)(&w, a->scale, k0);
-		UNROLL
-		for (int e = 0; e < LANES; e++) {
+		EACH(e, LANES) {
 			k0[e] = factor[e] = factor[e] * k0[e];
 			offset[e] = k1[e] = k2[e] = 0;
 		}
@@ -484,8 +467,7 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 			struct vector16 x[ROWS], dy[ROWS], more[ROWS];
 			unsigned bits[ROWS];
 
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 				size_t at = OF(norm_at)(r, &w, row);
 				int there = row < w.last;
@@ -498,8 +480,7 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 				bits[k] = shut == SHUT_MASK && there ?
 				    a->mask[at / LANES] : 0;
 			}
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 				size_t at = OF(norm_at)(r, &w, row);
 				int there = row < w.last;
@@ -509,24 +490,20 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 				OF(unpack)(dy[k], h);
 				if (moves)
 					OF(unpack)(more[k], v);
-				UNROLL
-				for (int e = 0; e < LANES && moves; e++)
+				EACH(e, moves ? LANES : 0)
 					h[e] += v[e];
-				UNROLL
-				for (int e = 0; e < LANES; e++) {
+				EACH(e, LANES) {
 					f[e] -= mean[e];
 					h[e] = OF(norm_open)(h[e], f[e],
 					    factor[e], offset[e],
 					    bits[k] >> e & 1, shut);
 				}
 				if (a->k != NULL) {
-					UNROLL
-					for (int e = 0; e < LANES; e++)
+					EACH(e, LANES)
 						f[e] = fmaf(k0[e], h[e],
 						    fmaf(k1[e], f[e], k2[e]));
 				} else {
-					UNROLL
-					for (int e = 0; e < LANES; e++)
+					EACH(e, LANES)
 						f[e] = k0[e] * h[e];
 				}
 				/*

@@ -15,8 +15,7 @@ BODY
 OF(floats_add)(const struct floats_add *a, struct block b)
 {
 	EACH_THREAD(i) {
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			size_t j = FLOAT_AT(k);
 
 			if (j < a->n)
@@ -110,8 +109,7 @@ OF(track)(const struct tracking *s, struct block b)
 	EACH_THREAD(i) {
 		if (OF(refused)(s->over.check))
 			continue;
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			size_t j = OVER_AT(k);
 
 			if (j < p->n)
@@ -133,8 +131,7 @@ OF(clamp)(const struct clamping *s, struct block b)
 	EACH_THREAD(i) {
 		if (OF(refused)(s->over.check))
 			continue;
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			size_t j = OVER_AT(k);
 
 			if (j < p->n)
@@ -162,8 +159,7 @@ OF(update)(const struct stepping *s, struct block b)
 	EACH_THREAD(i) {
 		if (OF(refused)(s->over.check))
 			continue;
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			size_t j = OVER_AT(k);
 			float *w = (float *)a->w + p->at + j, *m;
 			double d;
@@ -202,8 +198,7 @@ OF(moments)(const struct directing *s, struct block b)
 	EACH_THREAD(i) {
 		if (OF(refused)(s->over.check))
 			continue;
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			size_t j = OVER_AT(k);
 			float *m = (float *)a->m + p->state_at + j;
 			float *v = (float *)a->v + p->state_at + j;
@@ -250,8 +245,7 @@ OF(squares)(const struct squares *a, struct block b)
 	EACH_THREAD(i) {
 		double s = 0;
 
-		UNROLL
-		for (int k = 0; k < SQUARES / THREADS; k++) {
+		EACH(k, SQUARES / THREADS) {
 			size_t j = from + (size_t)(k * THREADS + i);
 			double v = j < to ? a->x[j] : 0;
 

@@ -55,19 +55,16 @@ OF(curve)(const struct pointwise *a, struct block b, const int what)
 		struct vector16 x[FLAT];
 		float factor = a->by != NULL ? *a->by : a->factor;
 
-		UNROLL
-		for (int k = 0; k < FLAT; k++)
+		EACH(k, FLAT)
 			x[k] = OF(fetch)(a->from, OF(flat_at)(b, i, k),
 			    OF(flat_at)(b, i, k) < a->n);
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			unsigned c = what == CURVE_SIGMOID ? (unsigned)(
 			    OF(flat_at)(b, i, k) % a->pitch) : 0;
 			float f[LANES];
 
 			OF(unpack)(x[k], f);
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				f[e] = what == CURVE_SIGMOID &&
 				    c + (unsigned)e >= a->c ? 0 :
 				    OF(curve_of)(f[e], factor, what);
@@ -84,21 +81,18 @@ OF(slope)(const struct pointwise *a, struct block b, const int what)
 	EACH_THREAD(i) {
 		struct vector16 x[FLAT], dy[FLAT];
 
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			x[k] = OF(fetch)(a->from, OF(flat_at)(b, i, k),
 			    OF(flat_at)(b, i, k) < a->n);
 			dy[k] = OF(fetch)(a->dy, OF(flat_at)(b, i, k),
 			    OF(flat_at)(b, i, k) < a->n);
 		}
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			float f[LANES], g[LANES];
 
 			OF(unpack)(x[k], f);
 			OF(unpack)(dy[k], g);
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				f[e] = OF(curve_back)(f[e], g[e], what);
 			OF(give)(a->to, OF(flat_at)(b, i, k),
 			    OF(flat_at)(b, i, k) < a->n, f, a->accumulate);
@@ -132,29 +126,24 @@ OF(add)(const struct add *a, struct block b)
 	EACH_THREAD(i) {
 		float sum[FLAT][LANES];
 
-		UNROLL
-		for (int k = 0; k < FLAT; k++)
+		EACH(k, FLAT)
 			OF(unpack)(OF(fetch)(a->from[0], OF(flat_at)(b, i, k),
 			    OF(flat_at)(b, i, k) < a->n), sum[k]);
 		for (int j = 1; j < a->count; j++) {
 			struct vector16 x[FLAT];
 
-			UNROLL
-			for (int k = 0; k < FLAT; k++)
+			EACH(k, FLAT)
 				x[k] = OF(fetch)(a->from[j], OF(flat_at)(b, i,
 				    k), OF(flat_at)(b, i, k) < a->n);
-			UNROLL
-			for (int k = 0; k < FLAT; k++) {
+			EACH(k, FLAT) {
 				float f[LANES];
 
 				OF(unpack)(x[k], f);
-				UNROLL
-				for (int e = 0; e < LANES; e++)
+				EACH(e, LANES)
 					sum[k][e] += f[e];
 			}
 		}
-		UNROLL
-		for (int k = 0; k < FLAT; k++)
+		EACH(k, FLAT)
 			OF(set)(a->to, OF(flat_at)(b, i, k),
 			    OF(flat_at)(b, i, k) < a->n, sum[k]);
 	}
@@ -191,8 +180,7 @@ OF(input)(const struct input *a, struct block b)
 			    LANES;
 			float y[LANES];
 
-			UNROLL
-			for (int e = 0; e < LANES; e++) {
+			EACH(e, LANES) {
 				unsigned c = c0 + (unsigned)e, byte;
 
 				y[e] = 0;
@@ -213,8 +201,7 @@ BODY
 OF(narrow_all)(const struct cast *a, struct block b)
 {
 	EACH_THREAD(i) {
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			size_t j = ((size_t)b.x * FLAT + (size_t)k) *
 			    (size_t)b.threads + (size_t)i;
 
@@ -229,8 +216,7 @@ BODY
 OF(widen_all)(const struct cast *a, struct block b)
 {
 	EACH_THREAD(i) {
-		UNROLL
-		for (int k = 0; k < FLAT; k++) {
+		EACH(k, FLAT) {
 			size_t j = ((size_t)b.x * FLAT + (size_t)k) *
 			    (size_t)b.threads + (size_t)i;
 

@@ -32,16 +32,14 @@ OF(sums)(const struct row_sums *a, struct block b)
 		struct thread_rows w = walk_of(r, b, i, LANES);
 		double s[LANES];
 
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			s[e] = 0;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
 			struct vector16 x[ROWS], y[ROWS];
 			float four[LANES];
 
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 				size_t at = walk_row(r, w.group, row) + w.col;
 
@@ -49,26 +47,21 @@ OF(sums)(const struct row_sums *a, struct block b)
 				y[k] = OF(fetch)(a->y, at, a->y != NULL &&
 				    row < w.last);
 			}
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				four[e] = 0;
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				float f[LANES], g[LANES];
 
 				OF(unpack)(x[k], f);
 				OF(unpack)(y[k], g);
-				UNROLL
-				for (int e = 0; e < LANES; e++)
+				EACH(e, LANES)
 					four[e] += a->y != NULL ? f[e] * g[e] :
 					    f[e];
 			}
-			UNROLL
-			for (int e = 0; e < LANES; e++)
+			EACH(e, LANES)
 				s[e] += four[e];
 		}
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			sum[e * b.threads + i] = s[e];
 	}
 	walk_fold(sum, r, b, LANES);
@@ -134,29 +127,25 @@ OF(broadcast)(const struct broadcast *a, struct block b)
 
 		OF(unpack)(OF(fetch)(a->by, (size_t)w.group * r->c + w.col,
 		    w.there), by);
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			by[e] *= a->share;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
 			struct vector16 x[ROWS];
 
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 
 				x[k] = OF(fetch)(a->from, walk_row(r, w.group,
 				    row) + w.col, a->from != NULL &&
 				    row < w.last);
 			}
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 				float f[LANES];
 
 				OF(unpack)(x[k], f);
-				UNROLL
-				for (int e = 0; e < LANES; e++)
+				EACH(e, LANES)
 					f[e] = a->from != NULL ? f[e] * by[e] :
 					    by[e];
 				OF(give)(a->to, walk_row(r, w.group, row) +
@@ -205,15 +194,13 @@ OF(concat)(const struct concat *a, struct block b)
 		    m += ROWS * w.lanes) {
 			struct vector16 x[ROWS];
 
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				size_t row = m + (unsigned)k * w.lanes;
 
 				x[k] = OF(fetch)(a->from[j], row * a->pitch[j] +
 				    at, whole && row < w.last);
 			}
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				size_t row = m + (unsigned)k * w.lanes;
 				float f[LANES];
 
@@ -237,28 +224,24 @@ OF(bias)(const struct bias *a, struct block b)
 		struct thread_rows w = walk_of(r, b, i, LANES);
 		float by[LANES];
 
-		UNROLL
-		for (int e = 0; e < LANES; e++)
+		EACH(e, LANES)
 			by[e] = w.there ? a->bias[w.col + (unsigned)e] : 0;
 		for (unsigned m = w.first; m < w.last;
 		    m += ROWS * w.lanes) {
 			struct vector16 x[ROWS];
 
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 
 				x[k] = OF(fetch)(a->x, walk_row(r, 0, row) +
 				    w.col, row < w.last);
 			}
-			UNROLL
-			for (int k = 0; k < ROWS; k++) {
+			EACH(k, ROWS) {
 				unsigned row = m + (unsigned)k * w.lanes;
 				float f[LANES];
 
 				OF(unpack)(x[k], f);
-				UNROLL
-				for (int e = 0; e < LANES; e++)
+				EACH(e, LANES)
 					f[e] += by[e];
 				OF(set)(a->x, walk_row(r, 0, row) + w.col,
 				    row < w.last, f);

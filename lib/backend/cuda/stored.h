@@ -222,8 +222,7 @@ pair_f16(float low, float high)
 INLINE void
 unpack_f32(struct vector16 v, float *f)
 {
-	UNROLL
-	for (int i = 0; i < 4; i++)
+	EACH(i, 4)
 		f[i] = stored_bits_float(v.w[i]);
 }
 
@@ -232,8 +231,7 @@ pack_f32(const float *f)
 {
 	struct vector16 v;
 
-	UNROLL
-	for (int i = 0; i < 4; i++)
+	EACH(i, 4)
 		v.w[i] = stored_float_bits(f[i]);
 	return v;
 }
@@ -242,8 +240,7 @@ pack_f32(const float *f)
 INLINE void \
 unpack_ ## type(struct vector16 v, float *f) \
 { \
-	UNROLL \
-	for (int i = 0; i < 4; i++) { \
+	EACH(i, 4) { \
 		f[2 * i] = widen_ ## type((uint16_t)v.w[i]); \
 		f[2 * i + 1] = widen_ ## type((uint16_t)(v.w[i] >> 16)); \
 	} \
@@ -254,8 +251,7 @@ pack_ ## type(const float *f) \
 { \
 	struct vector16 v; \
 \
-	UNROLL \
-	for (int i = 0; i < 4; i++) \
+	EACH(i, 4) \
 		v.w[i] = pair_ ## type(f[2 * i], f[2 * i + 1]); \
 	return v; \
 }

@@ -69,8 +69,7 @@ walk_fold(double *sum, const struct rows *r, struct block b, const int count)
 			double *s = sum + i;
 
 			if (lane < half && lane + half < lanes)
-				UNROLL
-				for (int k = 0; k < count; k++)
+				EACH(k, count)
 					s[k * b.threads] += s[k * b.threads +
 					    half * r->across];
 		}
@@ -211,8 +210,7 @@ INLINE void
 walk_window_of_output(const struct pool_window *w, const int *at, int *first,
     int *last)
 {
-	UNROLL
-	for (int k = 0; k < 3; k++)
+	EACH(k, 3)
 		walk_window_taps(w, k, at[k], &first[k], &last[k]);
 }
 
@@ -220,8 +218,7 @@ INLINE void
 walk_window_of_input(const struct pool_window *w, const int *at, int *first,
     int *last)
 {
-	UNROLL
-	for (int k = 0; k < 3; k++)
+	EACH(k, 3)
 		walk_window_holds(w, k, at[k], &first[k], &last[k]);
 }
 
