@@ -186,16 +186,20 @@ OF(name)(const struct norm_sums *a, struct block b) \
 \
 	OF(norm_sums_of)(a, b, sum, back, shut, moves); \
 }
+#define NORM_SUMS_BACK(name, shut, moves)	NORM_SUMS(name, 1, shut, moves)
 
-/* Forward: sum d and sum d^2. */
+/* The variants of a kernel of the backward pass: by shift, and by SHUT_*. */
+#define NORM_VARIANTS(VARIANT, name) \
+VARIANT(name ## _never, SHUT_NEVER, 0) \
+VARIANT(name ## _x, SHUT_X, 0) \
+VARIANT(name ## _mask, SHUT_MASK, 0) \
+VARIANT(name ## _moved_never, SHUT_NEVER, 1) \
+VARIANT(name ## _moved_x, SHUT_X, 1) \
+VARIANT(name ## _moved_mask, SHUT_MASK, 1)
+
+/* Forward: sum d and sum d^2.  Backward: sum g and sum g (x - mean). */
 NORM_SUMS(norm_sums, 0, SHUT_NEVER, 0)
-/* Backward: sum g and sum g (x - mean). */
-NORM_SUMS(norm_sums_back_never, 1, SHUT_NEVER, 0)
-NORM_SUMS(norm_sums_back_x, 1, SHUT_X, 0)
-NORM_SUMS(norm_sums_back_mask, 1, SHUT_MASK, 0)
-NORM_SUMS(norm_sums_back_moved_never, 1, SHUT_NEVER, 1)
-NORM_SUMS(norm_sums_back_moved_x, 1, SHUT_X, 1)
-NORM_SUMS(norm_sums_back_moved_mask, 1, SHUT_MASK, 1)
+NORM_VARIANTS(NORM_SUMS_BACK, norm_sums_back)
 
 /*
  * Add up the partial sums [parts][2][c] of the block's 8 channels, 32 threads
@@ -521,7 +525,6 @@ OF(norm_apply_back_of)(const struct norm_apply_back *a, struct block b,
 	}
 }
 
-/* dx and dres, in variants: by SHUT_* and by shift. */
 #define NORM_APPLY_BACK(name, shut, moves) \
 BODY \
 OF(name)(const struct norm_apply_back *a, struct block b) \
@@ -529,12 +532,9 @@ OF(name)(const struct norm_apply_back *a, struct block b) \
 	OF(norm_apply_back_of)(a, b, shut, moves); \
 }
 
-NORM_APPLY_BACK(norm_apply_back_never, SHUT_NEVER, 0)
-NORM_APPLY_BACK(norm_apply_back_x, SHUT_X, 0)
-NORM_APPLY_BACK(norm_apply_back_mask, SHUT_MASK, 0)
-NORM_APPLY_BACK(norm_apply_back_moved_never, SHUT_NEVER, 1)
-NORM_APPLY_BACK(norm_apply_back_moved_x, SHUT_X, 1)
-NORM_APPLY_BACK(norm_apply_back_moved_mask, SHUT_MASK, 1)
+NORM_VARIANTS(NORM_APPLY_BACK, norm_apply_back)
 
 #undef NORM_SUMS
+#undef NORM_SUMS_BACK
+#undef NORM_VARIANTS
 #undef NORM_APPLY_BACK

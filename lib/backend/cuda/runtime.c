@@ -92,12 +92,6 @@ runtime_available(struct driver *d)
 	return cudaMemGetInfo(&left, &all) == cudaSuccess ? left : SIZE_MAX;
 }
 
-static void
-runtime_free_memory(struct driver *d, void *p)
-{
-	runtime_check(runtime_make_current(d), "freeing memory", cudaFree(p));
-}
-
 static void *
 runtime_alloc_host(struct driver *d, size_t bytes)
 {
@@ -112,13 +106,6 @@ runtime_alloc_host(struct driver *d, size_t bytes)
 	cudaGetLastError();
 	return fail_null("%zu bytes of pinned memory refused: %s", bytes,
 	    cudaGetErrorString(e));
-}
-
-static void
-runtime_free_host(struct driver *d, void *p)
-{
-	runtime_check(runtime_make_current(d), "freeing memory",
-	    cudaFreeHost(p));
 }
 
 /* ---- streams and events ---- */
@@ -184,20 +171,6 @@ runtime_event_free(struct driver *d, struct gpu_event *v)
 	free(v);
 }
 
-static void
-runtime_record(struct driver *d, struct gpu_event *v, struct gpu_stream *s)
-{
-	runtime_check(runtime_make_current(d), "recording an event",
-	    cudaEventRecord(v->at, s->at));
-}
-
-static void
-runtime_follow(struct driver *d, struct gpu_stream *s, struct gpu_event *v)
-{
-	runtime_check(runtime_make_current(d), "following an event",
-	    cudaStreamWaitEvent(s->at, v->at, 0));
-}
-
 static int
 runtime_wait_event(struct driver *d, struct gpu_event *v)
 {
@@ -216,21 +189,26 @@ runtime_wait_stream(struct driver *d, struct gpu_stream *s)
 
 /* ---- work ---- */
 
-static void
-runtime_copy(struct driver *d, struct gpu_stream *s, void *to, const void *from,
-    size_t bytes)
-{
-	runtime_check(runtime_make_current(d), "a copy", cudaMemcpyAsync(to,
-	    from, bytes, cudaMemcpyDefault, s->at));
-}
+/* A call whose error is recorded; a row ends with ";". */
+#define RUNTIME_CALL(name, what, call, ...) \
+	static void \
+	runtime_ ## name(struct driver *d, __VA_ARGS__) \
+	{ \
+		runtime_check(runtime_make_current(d), what, call); \
+	} \
+	struct runtime
 
-static void
-runtime_fill(struct driver *d, struct gpu_stream *s, void *to, int byte,
-    size_t bytes)
-{
-	runtime_check(runtime_make_current(d), "a fill", cudaMemsetAsync(to,
-	    byte, bytes, s->at));
-}
+RUNTIME_CALL(free_memory, "freeing memory", cudaFree(p), void *p);
+RUNTIME_CALL(free_host, "freeing memory", cudaFreeHost(p), void *p);
+RUNTIME_CALL(record, "recording an event", cudaEventRecord(v->at, s->at),
+    struct gpu_event *v, struct gpu_stream *s);
+RUNTIME_CALL(follow, "following an event", cudaStreamWaitEvent(s->at, v->at, 0),
+    struct gpu_stream *s, struct gpu_event *v);
+RUNTIME_CALL(copy, "a copy", cudaMemcpyAsync(to, from, bytes,
+    cudaMemcpyDefault, s->at), struct gpu_stream *s, void *to,
+    const void *from, size_t bytes);
+RUNTIME_CALL(fill, "a fill", cudaMemsetAsync(to, byte, bytes, s->at),
+    struct gpu_stream *s, void *to, int byte, size_t bytes);
 
 static void
 runtime_launch(struct driver *d, struct gpu_stream *s, const struct launch *l)
