@@ -28,7 +28,7 @@ struct fabric {
 	struct watch_cleanup cleanup;
 	atomic_int late, ended;		/* set by the watchdog; set once the
 					 * links are aborted */
-	atomic_int waiting;		/* threads in fabric_wait_ready */
+	atomic_int waiting;		/* threads in fabric_wait */
 	atomic_flag aborting;
 };
 
@@ -55,8 +55,8 @@ fabric_abort_links(struct fabric *f)
 
 /*
  * Called by the watchdog's thread before it ends all ranks.  The thread that
- * waits in fabric_wait_ready aborts the links, which would keep the device
- * busy.  Give it 1 s.  If no thread waits, abort them here.
+ * waits in fabric_wait aborts the links, which would keep the device busy.
+ * Give it 1 s.  If no thread waits, abort them here.
  */
 static void
 fabric_too_late(void *arg)
@@ -86,9 +86,8 @@ fabric_ready(const struct fabric *f)
 	return all;
 }
 
-/* Wait until all links are ready and ${stream}, if not NULL, is idle. */
-static int
-fabric_wait_ready(struct fabric *f, void *stream)
+int
+fabric_wait(struct fabric *f, void *stream)
 {
 	int wait = watch_enter(f->comm->watch, f->comm->what, 1), done;
 	double spin_end = clock_seconds() + SPIN;
@@ -110,12 +109,6 @@ fabric_wait_ready(struct fabric *f, void *stream)
 	return done < 0 ? -1 : 0;
 }
 
-int
-fabric_wait(struct fabric *f, void *stream)
-{
-	return fabric_wait_ready(f, stream);
-}
-
 /* ---- opening ---- */
 
 /* Make the links of rows and columns if the grid has several of both. */
@@ -132,12 +125,12 @@ fabric_open_grid(struct fabric *f, int columns, const int *host)
 	f->columns = columns;
 	f->me = g.me % columns;
 	f->row = f->call->split(f->world, g.me / columns, g.me % columns);
-	if (f->row != NULL && fabric_wait_ready(f, NULL) == 0)
+	if (f->row != NULL && fabric_wait(f, NULL) == 0)
 		f->column = f->call->split(f->world, g.me % columns, g.me /
 		    columns);
 	grid_close(&g);
-	return f->row == NULL || f->column == NULL ? -1 : fabric_wait_ready(f,
-	    NULL);
+	return f->row == NULL || f->column == NULL ? -1 :
+	    fabric_wait(f, NULL);
 }
 
 struct fabric *
@@ -159,7 +152,7 @@ fabric_open(const struct fabric_calls *calls, struct comm *c, int columns,
 	f->cleanup = (struct watch_cleanup){ fabric_too_late, f, NULL };
 	watch_add_cleanup(c->watch, &f->cleanup);
 	if ((f->world = calls->open(id, c->rank, c->size)) == NULL ||
-	    fabric_wait_ready(f, NULL) != 0 || fabric_open_grid(f, columns,
+	    fabric_wait(f, NULL) != 0 || fabric_open_grid(f, columns,
 	    host) != 0)
 		goto err;
 	free(id);
@@ -188,7 +181,7 @@ fabric_finish_links(struct fabric *f)
 	if (bad)
 		fabric_abort_links(f);
 	else
-		fabric_wait_ready(f, NULL);
+		fabric_wait(f, NULL);
 }
 
 void
@@ -217,7 +210,7 @@ static int
 fabric_wait_begun(struct fabric *f, int bad)
 {
 	if (!bad)
-		return fabric_wait_ready(f, NULL);
+		return fabric_wait(f, NULL);
 	fabric_abort_links(f);
 	return -1;
 }

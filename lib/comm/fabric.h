@@ -101,9 +101,10 @@ int fabric_exchange(struct fabric *f, const struct message *send, int sends,
     const struct message *receive, int receives, void *stream);
 
 /*
- * fabric_wait(f, stream): wait until all queued work on ${stream} is done.  If
- * the library reports an error, on whichever rank, or the watchdog's limit is
- * exceeded, abort the links.  Return 0, or -1 after a message.
+ * fabric_wait(f, stream): wait until the links are ready and all queued work on
+ * ${stream}, if it is not NULL, is done.  If the library reports an error, on
+ * whichever rank, or the watchdog's limit is exceeded, abort the links.  Return
+ * 0, or -1 after a message.
  */
 int fabric_wait(struct fabric *f, void *stream);
 

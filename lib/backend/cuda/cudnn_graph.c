@@ -88,15 +88,6 @@ cudnn_builder_set_part(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
 }
 
 void
-cudnn_builder_set_float(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
-    cudnnBackendAttributeName_t name)
-{
-	cudnnDataType_t type = CUDNN_DATA_FLOAT;
-
-	cudnn_builder_set(m, d, name, CUDNN_TYPE_DATA_TYPE, 1, &type);
-}
-
-void
 cudnn_builder_finish(struct cudnn_builder *m, cudnnBackendDescriptor_t d)
 {
 	if (!m->wrong)
@@ -188,6 +179,7 @@ cudnn_graph_window(struct cudnn_builder *m, const struct conv_shape *s)
 	cudnnBackendDescriptor_t d = cudnn_builder_create(m,
 	    CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
 	cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+	cudnnDataType_t sum = CUDNN_DATA_FLOAT;
 	int64_t pad[3], stride[3], one[3] = { 1, 1, 1 };
 
 	for (int i = 0; i < s->dims; i++) {
@@ -196,7 +188,8 @@ cudnn_graph_window(struct cudnn_builder *m, const struct conv_shape *s)
 	}
 	cudnn_builder_set_int(m, d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS,
 	    s->dims);
-	cudnn_builder_set_float(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
+	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE,
+	    CUDNN_TYPE_DATA_TYPE, 1, &sum);
 	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
 	    CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
 	cudnn_builder_set(m, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS,

@@ -41,8 +41,8 @@ void cudnn_builder_drop(struct cudnn_builder *m, int n);
  * Set attribute ${name} to ${n} values.
  *
  * cudnn_builder_set_int(m, d, name, value), cudnn_builder_set_part(m, d, name,
- * part), cudnn_builder_set_float(m, d, name):
- * Set an attribute to one integer, to one descriptor, or to the type float.
+ * part):
+ * Set an attribute to one integer, or to one descriptor.
  *
  * cudnn_builder_finish(m, d):
  * Finalize the descriptor.
@@ -56,8 +56,6 @@ void cudnn_builder_set_int(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, int64_t value);
 void cudnn_builder_set_part(struct cudnn_builder *m, cudnnBackendDescriptor_t d,
     cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t part);
-void cudnn_builder_set_float(struct cudnn_builder *m,
-    cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name);
 void cudnn_builder_finish(struct cudnn_builder *m, cudnnBackendDescriptor_t d);
 
 /*
