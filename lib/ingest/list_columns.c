@@ -308,7 +308,7 @@ list_columns_check_pairs(const struct list_reading *r)
 		enum list_column c = (enum list_column)k.column;
 
 		if (k.column < COLUMN_BEGIN || k.column > COLUMN_END_FRAME ||
-		    at[c] == i || list_columns_kind_of(
+		    at[c] < 0 || at[c] == i || list_columns_kind_of(
 		    r->head.s[at[c]]).rank < OWN * NAMES)
 			continue;
 		return fail("%s: line 1: columns %s and %s (wanted one of "

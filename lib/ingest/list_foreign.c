@@ -40,7 +40,6 @@ static const struct list_foreign_row list_foreign_head[] = {
 	    "Breakfast, frames of one video" },
 	{ "^Bento annotation file", "BENTO annotations" },
 	{ "^#[0-9]+\r?\n", "a Datavyu spreadsheet" },
-	{ "^\"?narration_id", "EPIC-KITCHENS CSV" },
 	{ "^\"?(frame)?\"?,\"?background\"?,", "DeepEthogram labels of "
 		"frames" },
 	{ "^([^\n]*[,\t])?Tags,youtube_id|^youtube_id,([^\n]*,)?Tags",
@@ -60,7 +59,7 @@ static const struct list_foreign_row list_foreign_binary[] = {
 
 static const struct list_foreign_row list_foreign_lines_of[] = {
 	{ "^[^,]+,[0-9.]+(,[01]?\\.?[0-9]*){4},[0-9]*(,[0-9]*)?$",
-	    "AVA boxes of persons" },
+	    "AVA boxes of persons, which vt does not train on" },
 	{ "^[^\t]*\t[^\t]*(\t[0-9:.]+){2,}\t[^\t]*$", "ELAN text" },
 	{ "^[^ ]+ +[0-9]+\\.[0-9]+ +[0-9]+\\.[0-9]+$",
 	    "THUMOS14, times of one class" },

@@ -73,6 +73,4 @@ converts awk "UCF-Crime" 'A1.mp4  Arson  10  20  30  40
 A2.mp4  Abuse  5  20  -1  -1  
 N.mp4  Normal  -1  -1  -1  -1  
 ' "$(recipe 'UCF-Crime')" "A1.mp4,Arson,10,20 A1.mp4,Arson,30,40 A2.mp4,Abuse,5,20 "
-converts cut "Moments in Time" 'walking/a.mp4,walking,3,0
-' "$(recipe 'Moments in Time')" "walking/a.mp4,walking "
 plan

@@ -633,6 +633,34 @@ test_cvat(void)
 #undef TAG
 }
 
+static void
+test_datasets(void)
+{
+	static const char head[] = "narration_id,video_id,start_timestamp,"
+	    "stop_timestamp,start_frame,stop_frame,verb_class,noun_class\n";
+	char *text = xprintf("%sn,P01_01,00:00:00.50,00:01:01.70,29,101,3,4\n",
+	    head), *bad = xprintf("%sn,P01_01,0.5,0.4,1,2,3,4\n", head);
+
+	reads("EPIC-KITCHENS: timestamps, not frames", text, "auto",
+	    "P01_01.MP4+_000500_061700ms|3[0.5,61.7]");
+	refuses("EPIC-KITCHENS: a part that ends before it begins", bad, "auto",
+	    "list: line 2: stop_timestamp 0.4 (wanted a time after 0.5");
+	free(text);
+	free(bad);
+	reads("FineGym: a clip of an id with _E_ in it",
+	    "a_E_b_E_002184_002237_A_0000_0001 15\n", "auto",
+	    "a_E_b_E_002184_002237_A_0000_0001.mp4|15");
+	refuses("FineGym: another name",
+	    "a_E_002184_002237_A_0000_0001 15\nb 3\n", "finegym",
+	    "list: line 2: \"b 3\" (wanted ID_E_SSSSSS_EEEEEE_A_");
+	reads("Moments in Time: votes are not read",
+	    "run/a.mp4,run,3,0\nrun/b.mp4,run,4,1\n", "auto",
+	    "run/a.mp4|run run/b.mp4|run");
+	refuses("Moments in Time: a folder of another class",
+	    "run/a.mp4,walk,3,0\n", "moments",
+	    "list: line 1: run/a.mp4,walk,3,0 (wanted LABEL/NAME.mp4,LABEL");
+}
+
 /* Files of other programs, and lists that look like two formats. */
 static void
 test_foreign(void)
@@ -657,7 +685,7 @@ test_foreign(void)
 		{ "path,label\na.mp4,\"[{\"\"ranges\"\":1}]\"\n",
 		    "line 2: label is JSON" },
 		{ "a,0902,0.077,0.151,0.283,0.811,80,1\n",
-		    "line 1: AVA boxes of persons" },
+		    "line 1: AVA boxes of persons, which vt does not train on" },
 		{ "SIL\nSIL\ntake_cup\n", "line 1: a label in each line" },
 		{ "v_1  0.5 1.7\nv_1  2.2 3.5\n", "line 1: THUMOS14" },
 		{ "a.mp4 0 10 25\nb.mp4 1 5 15\n",
@@ -997,6 +1025,10 @@ test_round_trip(void)
 		    "</meta><track label=\"x, y\"><box frame=\"3\"/></track>"
 		    "</annotations>" },
 		{ "diving48", NULL, "[{\"vid_name\":\"a\",\"label\":7}]" },
+		{ "epic-kitchens", NULL, "narration_id,video_id,start_timestamp,"
+		    "stop_timestamp,verb_class\nn,a,0:01.5,0:02,3\n" },
+		{ "finegym", NULL, "a_E_000001_000002_A_0000_0001 15\n" },
+		{ "moments", NULL, "x/a.mp4,x,3,0\n" },
 		{ "charades-frames", NULL, "original_vido_id video_id frame_id "
 		    "path labels\nAB 0 0 AB/1.jpg \"12,59\"\nAB 0 1 AB/2.jpg "
 		    "\"12\"\nCD 1 3 CD/3.jpg \"\"\n" },
@@ -1081,6 +1113,7 @@ main(void)
 	test_label_studio();
 	test_cvat();
 	test_diving48();
+	test_datasets();
 	test_foreign();
 	test_subsets();
 	test_patterns();
