@@ -1,6 +1,8 @@
-"""published.py NETDUMP: write checkpoints with the names, shapes and wrapping
+"""published.py NETDUMP NETS: write checkpoints with the names, shapes and wrapping
 of other programs, and compare vt's scores with those of the PyTorch module
-that wrote the file.  vt loads them as --init does.
+that wrote the file.  vt loads them as --init does.  Networks of the folder
+NETS have an eighth of the channels, and their files too; the others of
+share/models have all.
 
 Lines on standard input select them: NET KEYS N T SIDE.
 tests/golden/keys_KEYS.tsv has the names and shapes; if there is no such table,
@@ -174,6 +176,11 @@ class Written(torch.nn.Module):
         return x * (2 / np.prod(shape[1:])) ** 0.5 * (0.1 if "theta" in way or "phi" in way else 1)
 
 
+def narrowed(shape):
+    """Return a shape with the channels that narrower of tests/lib.sh leaves."""
+    return [n // 8 if n % 64 == 0 and n else n for n in shape[:2]] + shape[2:]
+
+
 def shapes_of(net, keys):
     """Return the shapes by name, of a table or of a program."""
     path = "tests/golden/keys_%s.tsv" % keys
@@ -209,7 +216,8 @@ def scores(name, keys, state, folder, n, t, side):
     pooled = None if "r2plus1d" in name else "c2d" in name or "i3d" in name
     net.w = {ours(keys, k, fast, pooled): v for k, v in state.items()}
     if "lin5.weight" in net.w:          # MMAction2's has two axes
-        net.w["lin5.weight"] = net.w["lin5.weight"].reshape(2048, 432, 1, 1, 1)
+        w = net.w["lin5.weight"]
+        net.w["lin5.weight"] = w.reshape(*w.shape[:2], 1, 1, 1)
     net.stats_given = net.w
     if "slowfast" in keys and keys.startswith("mmaction2_"):
         w = net.w["fc.weight"]          # MMAction2's fast channels come first
@@ -233,10 +241,10 @@ def torchvision_resnet(state):
     return model.eval()
 
 
-def netdump(program, name, sizes, folder, path):
+def netdump(program, net, sizes, folder, path):
     """Run vt with the weights of a file.  Return its scores, or None, and its
     messages."""
-    got = subprocess.run([program, "share/models/%s.net" % name, str(CLASSES), "cpu", *sizes, folder, path],
+    got = subprocess.run([program, net, str(CLASSES), "cpu", *sizes, folder, path],
                          stderr=subprocess.PIPE, universal_newlines=True)
     return np.fromfile(folder + "/tested.f64") if got.returncode == 0 else None, got.stderr.strip()
 
@@ -257,11 +265,16 @@ def main():
     for line in sys.stdin:
         name, keys, *sizes = line.split()
         n, t, side = (int(s) for s in sizes[:3])
-        module = Written(shapes_of(name, keys))
+        narrow = "%s/%s.net" % (sys.argv[2], name)
+        net = narrow if os.path.exists(narrow) else "share/models/%s.net" % name
+        shapes = shapes_of(name, keys)
+        if net == narrow:
+            shapes = {key: narrowed(list(shape)) for key, shape in shapes.items()}
+        module = Written(shapes)
         with tempfile.TemporaryDirectory(prefix="vt-test.", dir=shm) as folder:
             path = folder + "/weights.pth"
             save(keys, module.state_dict(), path)
-            got, why = netdump(sys.argv[1], name, sizes[:3], folder, path)
+            got, why = netdump(sys.argv[1], net, sizes[:3], folder, path)
             e = float("inf")
             if got is not None:
                 want = scores(name, keys, module.state_dict(), folder, n, t, side)
@@ -270,7 +283,7 @@ def main():
             ok(e <= 1e-4, "a file of %s in %s gives the scores of the module that wrote it" % (keys, name), why)
             if sizes[3:] == ["caffe2"]:
                 caffe2.save(module.state_dict(), path)
-                same, why = netdump(sys.argv[1], name, sizes[:3], folder, path)
+                same, why = netdump(sys.argv[1], net, sizes[:3], folder, path)
                 ok(got is not None and same is not None and got.tobytes() == same.tobytes(),
                    "the same weights in a file of caffe2 give the same scores", why)
     print("1..%d" % tests)
