@@ -277,8 +277,9 @@ safetensors_check_footer(const char *path, struct safetensors *s)
 	if (before == 0 || memcmp(f, MAGIC, 8) != 0 ||
 	    get64(f + 8) != before ||
 	    memcmp(f + 32, zeros, sizeof(zeros)) != 0)
-		return DAMAGED("%s: no footer at the end (truncated, or not a "
-		    "checkpoint of vt)", path);
+		return DAMAGED("%s: no footer of vt at the end (a truncated "
+		    "checkpoint, or weights of another program, which need "
+		    "--model)", path);
 	memcpy(want.byte, f + 16, sizeof(want.byte));
 	got = hash128(s->file.data, before);
 	if (!hash128_equal(want, got))

@@ -527,7 +527,7 @@ bad=
 for n in 0 1 7 8 9 63 64 65 $((size / 4)) $((size / 2)) $((size - 65)) $((size - 64)) $((size - 1)); do
 	head -c "$n" "$net" >"$T/cut.safetensors"
 	vt-eval -k "$T/cut.safetensors" -i "$T/val" --device ref >"$T/out" 2>"$T/err"
-	[ "$? $(grep -c . "$T/out") $(grep -c 'cut.safetensors: no footer at the end (truncated' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $n"
+	[ "$? $(grep -c . "$T/out") $(grep -c 'cut.safetensors: no footer of vt at the end (a truncated' "$T/err") $(grep -c . "$T/err")" = "4 0 1 1" ] || bad="$bad $n"
 done
 check_same "a checkpoint that is truncated anywhere is refused as damaged" "" "$bad"
 bad=

@@ -40,6 +40,8 @@ plan_of() {
 check_exit "the plan of the videos" 0 plan_of
 prints "the network is that of the recipe" '^# network  *tsm_r18,'
 prints "the recipe is named" '^# recipe  *small: .*optimizer=adamw'
+check_exit "the plan of smaller videos" 0 plan_of --short-side=48
+check_says "the crop fits in the frames that --short-side gives" '--crop=32 '
 check_exit "the plan of the packed set" 0 vt-train -n -i "$T/run/data" -m tsm_tiny
 prints "all samples of a packed set train" '^# data  *48 samples, 100 epochs'
 check_says "the crop fits in the frames" '--crop=32 '

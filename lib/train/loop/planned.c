@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "train/loop/planned.h"
 
-enum { PLANNED_SET = -2 };		/* label of a sample with a set */
+enum { PLANNED_SET = -2,		/* label of a sample with a set */
+	SHORT_SIDE = 256 };
 
 /* The content of a dataset: samples, and the text of their keys. */
 struct planned_content { struct sample *sample; char *text; };
@@ -24,9 +25,12 @@ planned_free(void *of)
 	free(p);
 }
 
-/* Return the dataset of ${n} samples, of which labels and keys are set. */
+/*
+ * Return the dataset of ${n} samples, of which labels and keys are set.  Their
+ * short side is ${side} pixels.
+ */
 static struct dataset *
-planned_open(struct planned_content *p, uint32_t n,
+planned_open(struct planned_content *p, uint32_t n, int side,
     const struct class_list *classes, const struct stream_list *streams,
     const char *path)
 {
@@ -43,8 +47,8 @@ planned_open(struct planned_content *p, uint32_t n,
 		s->flags = s->label == PLANNED_SET ? SHARD_LABELS : 0;
 		s->label = s->label == PLANNED_SET ? -1 : s->label;
 		s->frames = 300;
-		s->width = 340;
-		s->height = 256;
+		s->width = (side * 340 + 128) / 256;
+		s->height = side;
 		s->fps = (struct fraction){ 30, 1 };
 	}
 	return dataset_of(&c);
@@ -70,7 +74,8 @@ planned_dataset(const struct planned *p, const char *path)
 		c->sample[i].key = "planned";
 		c->sample[i].label = (int)(i % p->classes);
 	}
-	d = planned_open(c, (uint32_t)p->samples, &classes, &streams, path);
+	d = planned_open(c, (uint32_t)p->samples, SHORT_SIDE, &classes,
+	    &streams, path);
 	class_list_free(&classes);
 	return d;
 }
@@ -85,6 +90,7 @@ planned_videos(const char *text, const char *path)
 	size_t n = 0, cap = 0;
 	int rows = 1;
 	char *next = c->text = xstrdup(text), *line;
+	int side = (int)strtol(strsep(&next, "\n"), NULL, 10);
 
 	while ((line = strsep(&next, "\n")) != NULL && next != NULL) {
 		struct sample s = { 0 };
@@ -103,7 +109,8 @@ planned_videos(const char *text, const char *path)
 			c->sample[n++] = s;
 		}
 	}
-	d = planned_open(c, (uint32_t)n, &classes, &streams, path);
+	d = planned_open(c, (uint32_t)n, side > 0 ? side : SHORT_SIDE,
+	    &classes, &streams, path);
 	class_list_free(&classes);
 	return d;
 }

@@ -28,9 +28,10 @@ struct dataset *planned_dataset(const struct planned *p, const char *path);
 /*
  * planned_videos(text, path):
  * As planned_dataset, but with RGB frames alone, and with the samples and the
- * classes in ${text}: a line for each sample, with label (-2 for a set of
- * labels), key, video and group (or nothing) between tabs, an empty line, and a
- * line for each class.
+ * classes in ${text}: a line with the short side of the frames in pixels (0:
+ * unknown), a line for each sample, with label (-2 for a set of labels), key,
+ * video and group (or nothing) between tabs, an empty line, and a line for each
+ * class.
  */
 struct dataset *planned_videos(const char *text, const char *path);
 

@@ -47,11 +47,12 @@ videos_may_replace(const struct videos *p, int which)
 
 /* Return the samples and classes of ${v} for planned_videos. */
 static char *
-videos_plan(const struct video_set *v)
+videos_plan(const struct video_set *v, int short_side)
 {
 	const struct list *l = video_set_list(v);
 	struct buffer b = { 0 };
 
+	buffer_printf(&b, "%d\n", short_side);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct sample *s = &l->row[i].sample;
 		char group[17] = "";	/* a hash has no tabs */
@@ -115,7 +116,7 @@ videos_decide(struct videos *p, int which)
 		s->videos = NULL;
 		return 0;
 	}
-	s->plan = videos_plan(s->videos);
+	s->plan = videos_plan(s->videos, (int)p->o->videos.short_side);
 	return 0;
 }
 
