@@ -41,7 +41,7 @@ static const char *root, *subset, *class_file, *output, *report, *size, *fps;
 static const char *levels;
 static int zero, annotations_format, class_order, label_from, format, flow, rgb, enlarge, on_error,
     allow_truncated, strict_rate, force, dry_run, quiet, verbose, progress;
-static const char *list_fps, *label_attribute;
+static const char *list_fps, *label_attribute, *tier;
 static struct fraction list_rate;
 static double around;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
@@ -65,6 +65,8 @@ static const struct option_row rows[] = {
 	    "add the value of attribute NAME to the label", NULL, 0, 0, 0 },
 	{ 0, "list-fps", OPTION_TEXT, &list_fps, "RATE",
 	    "set the rate of the frame numbers in the list", NULL, 0, 0, 0 },
+	{ 0, "tier", OPTION_TEXT, &tier, "NAME",
+	    "read the labels of an ELAN file from tier NAME", NULL, 0, 0, 0 },
 	{ 0, "subset", OPTION_TEXT, &subset, "NAME",
 	    "use only annotations of train, test, ...", NULL, 0, 0,
 	    OPTION_COMMON },
@@ -248,7 +250,8 @@ vt_extract_resolve_options(struct extract_job *j)
 	const char *of_lists = subset != NULL && split_how.split == NULL ?
 	    "subset" : annotations_format != 0 ? "annotations-format" :
 	    around > 0 ? "around" : list_fps != NULL ? "list-fps" :
-	    label_attribute != NULL ? "label-attribute" : NULL;
+	    label_attribute != NULL ? "label-attribute" :
+	    tier != NULL ? "tier" : NULL;
 
 	how = extract_defaults;
 	vt_extract_parse_size();
@@ -307,7 +310,7 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 		.format = annotations_format, .root = root,
 		.subset = split_how.split == NULL ? subset : NULL,
 		.group = split_how.group, .around = around,
-		.attribute = label_attribute,
+		.attribute = label_attribute, .tier = tier,
 		.fps = list_rate.num > 0 ? (double)list_rate.num / list_rate.den : 0,
 		.by_folder = label_from == LABEL_FROM_DIR, .all = split_how.split != NULL,
 	};

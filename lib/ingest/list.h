@@ -107,8 +107,9 @@ struct list_how {
 				 * duration; 0: refuse such events */
 	double fps;		/* rate of the frames in lists that count them
 				 * at a rate of their own; 0: refuse these */
-	const char *attribute;	/* whose values are added to labels; NULL:
-				 * none */
+	const char *attribute;	/* whose values are labels, or added to them;
+				 * NULL: none */
+	const char *tier;	/* that has the labels; NULL: the only one */
 	int all;		/* 1: also rows that their list assigns to no
 				 * subset */
 };

@@ -223,6 +223,17 @@ list_cell(const struct list_reading *r, enum list_column column)
 	return at >= 0 && at < r->cell.n ? r->cell.s[at] : none;
 }
 
+char *
+list_named(const struct list_reading *r, const char *name)
+{
+	static char none[] = "";
+	int i = 0;
+
+	while (i < r->head.n && strcmp(r->head.s[i], name) != 0)
+		i++;
+	return i < r->head.n && i < r->cell.n ? r->cell.s[i] : none;
+}
+
 const char *
 list_column_name(const struct list_reading *r, enum list_column column)
 {

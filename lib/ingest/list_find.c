@@ -2,6 +2,7 @@
  * Find the video files that rows of annotation lists name: by a path, or by an
  * identifier without an extension.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,6 +98,27 @@ list_find_class(struct list_reading *r, const char *id, const char *class,
 		free(below[i]);
 	free(missing);
 	return row;
+}
+
+void
+list_decode(char *text)
+{
+	char *to = text;
+
+	for (; *text != '\0'; text++) {
+		char hex[3] = "";
+
+		if (*text == '%' && isxdigit((unsigned char)text[1]) &&
+		    isxdigit((unsigned char)text[2]) &&
+		    strncmp(text + 1, "00", 2) != 0) {
+			memcpy(hex, text + 1, 2);
+			*to++ = (char)strtol(hex, NULL, 16);
+			text += 2;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
 }
 
 struct list_row *

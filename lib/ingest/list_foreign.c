@@ -25,7 +25,6 @@
 struct list_foreign_row { const char *pattern, *title; };
 
 static const struct list_foreign_row list_foreign_head[] = {
-	{ "^[[:space:]]*<.*<ANNOTATION_DOCUMENT", "ELAN annotations in XML" },
 	{ "^[[:space:]]*<.*<ALL_INSTANCES", "Sportscode XML" },
 	{ "^[[:space:]]*<.*<annotation>", "Anvil annotations in XML" },
 	{ "^[[:space:]]*<(!DOCTYPE |!doctype |)(html|HTML)", "a web page" },
@@ -34,11 +33,11 @@ static const struct list_foreign_row list_foreign_head[] = {
 	{ "^(---\r?\n|- [^\n]*: |[^\n,;\t]*:\r?\n[ \t]+)", "YAML" },
 	{ "^WEBVTT", "WebVTT subtitles" },
 	{ "^[0-9]+\r?\n[0-9:,.]+ --> ", "SubRip subtitles" },
-	{ "^# (Exported using VGG|CSV_HEADER)|^\"?metadata_id\"?,|"
-	    "^\"?filename\"?,\"?file_size\"?,", "VIA CSV" },
+	{ "^\"?filename\"?,\"?file_size\"?,", "VIA 2 CSV" },
 	{ "^1-[0-9]+ +[^ 0-9\n][^\n]*\n[0-9]+-[0-9]+ +[^ 0-9\n]",
 	    "Breakfast, frames of one video" },
 	{ "^Bento annotation file", "BENTO annotations" },
+	{ "^file,column,[^\n]*\\.ordinal,", "Datavyu CSV" },
 	{ "^#[0-9]+\r?\n", "a Datavyu spreadsheet" },
 	{ "^\"?(frame)?\"?,\"?background\"?,", "DeepEthogram labels of "
 		"frames" },
@@ -128,6 +127,18 @@ list_is_json(const char *text)
 	return (*text == '{' || *text == '[') && (*next == '"' ||
 	    (*text == '{' && *next == '}') ||
 	    (*text == '[' && (*next == '{' || *next == '[')));
+}
+
+int
+list_is_xml(const char *text, const char *begin)
+{
+	text += strspn(text, " \t\r\n");
+	while (*text == '<' && (text[1] == '?' || text[1] == '!') &&
+	    strchr(text, '>') != NULL) {
+		text = strchr(text, '>') + 1;
+		text += strspn(text, " \t\r\n");
+	}
+	return text_starts(text, begin);
 }
 
 /* Refuse ${text} if it matches one of the ${n} rows ${k}.  Return 1 then. */

@@ -95,7 +95,8 @@ enum list_stage { LIST_BY_TEXT, LIST_BY_COLUMNS, LIST_BY_LINES,
 enum {
 	LIST_HOLDS_SPLIT = 1,		/* subsets without a column of them */
 	LIST_HOLDS_DIGIT_NAMES = 2	/* names of classes that are numbers, if
-					 * the user names the format */
+					 * the user names the format, or its
+					 * text does */
 };
 
 /*
@@ -292,12 +293,14 @@ const char *list_columns_names(enum list_column column);
  * names, or -1.
  * list_cell(r, column): Return the cell of the current row, "" if the list has
  * no such column.
+ * list_named(r, name): The same for the column ${name} of r->head.
  * list_column_name(r, column): Return the quoted name of a column that the list
  * has.
  */
 const char *list_labels_name(const char *cell, int *set);
 int list_column_of(const char *cell);
 char *list_cell(const struct list_reading *r, enum list_column column);
+char *list_named(const struct list_reading *r, const char *name);
 const char *list_column_name(const struct list_reading *r,
     enum list_column column);
 
@@ -345,6 +348,12 @@ int list_times_part(const struct list_reading *r, struct list_part *p);
  * Return 1 if ${text} begins like a JSON object or array, otherwise 0.
  */
 int list_is_json(const char *text);
+
+/*
+ * list_is_xml(text, begin):
+ * Return 1 if ${begin} follows the declarations of the XML document ${text}.
+ */
+int list_is_xml(const char *text, const char *begin);
 
 /*
  * list_foreign_read(path, name, wanted, b):
@@ -447,6 +456,9 @@ struct list_row *list_find_class(struct list_reading *r, const char *id,
     const char *class, int in_class);
 struct list_row *list_find_media(struct list_reading *r, const char *path);
 struct list_row *list_find_path(struct list_reading *r, const char *path);
+
+/* list_decode(text): Decode %XX of addresses in ${text}, in place. */
+void list_decode(char *text);
 
 /*
  * list_select(r, row, part):

@@ -38,7 +38,7 @@ list_check_columns(const struct list_reading *r)
 	const struct list_how *how = r->how;
 	const struct list_format *f = r->format;
 
-	r->l->strict |= how->format == 0 ||
+	r->l->strict |= (how->format == 0 && f->by != LIST_BY_TEXT) ||
 	    !(f->holds & LIST_HOLDS_DIGIT_NAMES);
 	if (how->subset != NULL && !(f->holds & LIST_HOLDS_SPLIT) &&
 	    r->at[COLUMN_SPLIT] < 0)

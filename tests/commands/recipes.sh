@@ -48,17 +48,14 @@ filters WLASL '[{"gloss":"book","instances":[{"video_id":"1","frame_start":1,"fr
 filters SoccerNet '{"annotations":[{"gameTime":"2 - 00:31","label":"Goal","position":"31250"}]}' \
 	"2_224p.mkv,Goal,30.25,32.25 "
 
+converts jq "FERAL" '{"class_names":{"0":"other","1":"walk"},"labels":{"a.mp4":[0,1,1,0],"b.mp4":[1]},"splits":{}}' \
+	"$(recipe 'FERAL')" "a.mp4,other,0,1 a.mp4,walk,1,3 a.mp4,other,3,4 b.mp4,walk,0,1 "
+
 columns=$(recipe 'CSV with other names')
 converts python3 "columns of EPIC-KITCHENS" 'narration_id,video_id,start_timestamp,stop_timestamp,narration,verb_class
 1,P01_01,00:00:00.50,00:01:01.70,"take cup, plate",3
 ' "$(printf '%s' "$columns" | sed 's/PATH LABEL START END/video_id verb_class start_timestamp stop_timestamp/')" \
 	"P01_01,3,0.5,61.7 "
-converts python3 "ELAN, one tier" '<?xml version="1.0"?>
-<ANNOTATION_DOCUMENT><HEADER><MEDIA_DESCRIPTOR RELATIVE_MEDIA_URL="./a.mp4"/></HEADER>
-<TIME_ORDER><TIME_SLOT TIME_SLOT_ID="ts1" TIME_VALUE="500"/><TIME_SLOT TIME_SLOT_ID="ts2" TIME_VALUE="1700"/></TIME_ORDER>
-<TIER TIER_ID="hand"><ANNOTATION><ALIGNABLE_ANNOTATION TIME_SLOT_REF1="ts1" TIME_SLOT_REF2="ts2"><ANNOTATION_VALUE>wave</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION></TIER>
-<TIER TIER_ID="head"/></ANNOTATION_DOCUMENT>' \
-	"$(recipe 'ELAN' | sed 's/TIER$/hand/')" "./a.mp4,wave,0.5,1.7 "
 converts awk "A label in each line" 'SIL
 SIL
 take cup
@@ -69,6 +66,36 @@ SIL
 converts awk "THUMOS14" 'v_1  0.5 1.7
 v_1  2.2 3.5
 ' "$(recipe 'THUMOS14' | sed 's/=NAME/=Diving/')" "v_1.mp4,Diving,0.5,1.7 v_1.mp4,Diving,2.2,3.5 "
+converts awk "Breakfast" '1-30 SIL  
+31-45 take_cup  
+' "$(recipe 'Breakfast' | sed 's/=NAME/=a.mp4/')" "a.mp4,SIL,0,30 a.mp4,take_cup,30,45 "
+converts awk "DeepEthogram" ',background,groom,run
+0,1,0,0
+1,0,1,0
+2,0,1,1
+3,0,0,1
+' "$(recipe 'DeepEthogram' | sed 's/=NAME/=a.mp4/')" "a.mp4,groom,1,3 a.mp4,run,2,4 "
+converts awk "BENTO" 'Bento annotation file
+Annotation stop time: 5
+
+List of annotations:
+attack
+mount
+
+Ch1----------
+>attack
+Start	 Stop	 Duration 
+6	17	11
+23	25	2
+
+>mount
+Start	 Stop	 Duration 
+30	35	5
+
+' "$(recipe 'BENTO' | sed 's/=NAME/=a.mp4/')" "a.mp4,attack,5,17 a.mp4,attack,22,25 a.mp4,mount,29,35 "
+converts awk "Datavyu CSV" 'file,column,gesture.ordinal,gesture.onset,gesture.offset,gesture.hand,gesture.type
+s01,gesture,1,500,1700,left,wave
+' "$(recipe 'Datavyu CSV')" "s01.mp4,wave,0.5,1.7 "
 converts awk "UCF-Crime" 'A1.mp4  Arson  10  20  30  40  
 A2.mp4  Abuse  5  20  -1  -1  
 N.mp4  Normal  -1  -1  -1  -1  

@@ -435,7 +435,7 @@ test_boris(void)
 	    "line 3: a second file without the duration of the first");
 	refuses("BORIS: a comma without quotes is refused", STATES
 	    "o,a.mp4,0,9,s,walk, fast,,STATE,1,2\n", "auto",
-	    "line 2: 11 cells (wanted 10");
+	    "line 2: 11 cells, but 10 columns in the header (wanted quotes");
 	refuses("BORIS: an unknown type is refused", STATES
 	    "o,a.mp4,0,9,s,walk,,START,1,2\n", "auto",
 	    "line 2: START (wanted STATE or POINT)");
@@ -634,6 +634,124 @@ test_cvat(void)
 }
 
 static void
+test_elan(void)
+{
+#define ALL(media, tiers) "<?xml version=\"1.0\"?>\n<ANNOTATION_DOCUMENT A=\"\">" \
+    "<HEADER>" media "</HEADER>\n<TIME_ORDER>" \
+    "<TIME_SLOT TIME_SLOT_ID=\"t1\" TIME_VALUE=\"500\"/>" \
+    "<TIME_SLOT TIME_SLOT_ID=\"t2\"/>" \
+    "<TIME_SLOT TIME_SLOT_ID=\"t3\" TIME_VALUE=\"1700\"/>" \
+    "</TIME_ORDER>\n" tiers "</ANNOTATION_DOCUMENT>"
+#define MEDIA(more) "<MEDIA_DESCRIPTOR MEDIA_URL=\"file:///C:/x/a.mp4\" " more "/>"
+#define TIER(name, annotations) "<TIER TIER_ID=\"" name "\">" annotations "</TIER>"
+#define SPAN(from, to, value) "<ANNOTATION><ALIGNABLE_ANNOTATION " \
+    "ANNOTATION_ID=\"a1\" TIME_SLOT_REF1=\"" from "\" TIME_SLOT_REF2=\"" to \
+    "\"><ANNOTATION_VALUE>" value "</ANNOTATION_VALUE>" \
+    "</ALIGNABLE_ANNOTATION></ANNOTATION>"
+#define REFERS(to) "<ANNOTATION><REF_ANNOTATION ANNOTATION_ID=\"a2\" " \
+    "ANNOTATION_REF=\"" to "\"><ANNOTATION_VALUE>left</ANNOTATION_VALUE>" \
+    "</REF_ANNOTATION></ANNOTATION>"
+	static const char *const bad[][2] = {
+		{ ALL(MEDIA(""), TIER("x", SPAN("t1", "t3", "a")) TIER("y",
+		    SPAN("t1", "t3", "b"))), "list: 2 tiers with times (wanted "
+		    "--tier=NAME, one of x, y)" },
+		{ ALL(MEDIA(""), ""), "list: 0 tiers with times" },
+		{ ALL("", TIER("x", SPAN("t1", "t3", "a"))), "list: no video" },
+		{ ALL(MEDIA(""), TIER("x", SPAN("t1", "t2", "a"))),
+		    "list: line 4: annotation a (wanted slots with TIME_VALUE" },
+		{ ALL(MEDIA(""), TIER("x", SPAN("t3", "t1", "a"))),
+		    "list: line 4: annotation a (wanted slots with TIME_VALUE" },
+		{ ALL(MEDIA("TIME_ORIGIN=\"-600\""), TIER("x", SPAN("t1", "t3",
+		    "a"))), "list: line 4: annotation a (wanted slots" },
+		{ ALL(MEDIA("TIME_ORIGIN=\"x\""), TIER("x", SPAN("t1", "t3",
+		    "a"))), "list: line 2: TIME_ORIGIN x (wanted milliseconds" },
+	};
+	const char *two = ALL(MEDIA("RELATIVE_MEDIA_URL=\"./a%20b.mp4\" "
+	    "TIME_ORIGIN=\"1000\""), TIER("hand", SPAN("t1", "t3", "wave")
+	    SPAN("t1", "t3", "")) TIER("side", REFERS("a1"))
+	    TIER("loop", REFERS("a2")));
+
+	reads("ELAN: the only tier with times, a medium that begins earlier",
+	    two, "auto", "a b.mp4+_001500_002700ms|wave[1.5,2.7]");
+	with.tier = "side";
+	reads("ELAN: a tier that refers to another one has its times", two,
+	    "auto", "a b.mp4+_001500_002700ms|left[1.5,2.7]");
+	with.tier = "x";
+	refuses("ELAN: an unknown tier", two, "auto",
+	    "list: 0 tiers x (wanted --tier=NAME, one of hand, side, loop)");
+	with.tier = "loop";
+	refuses("ELAN: annotations that refer to themselves", ALL(MEDIA(""),
+	    TIER("loop", REFERS("a2"))), "auto", "line 4: annotation left");
+	with.tier = NULL;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		refuses(bad[i][1], bad[i][0], "auto", bad[i][1]);
+	refuses("ELAN: other XML is refused", "<a/>", "elan",
+	    "list: line 1: <a> (wanted <ANNOTATION_DOCUMENT>");
+#undef ALL
+#undef MEDIA
+#undef TIER
+#undef SPAN
+#undef REFERS
+}
+
+static void
+test_via(void)
+{
+#define TOP "# Exported using VGG Image Annotator\n"
+#define SEGMENTS TOP "# CSV_HEADER = metadata_id,file_list," \
+    "temporal_segment_start,temporal_segment_end,metadata\n"
+#define FULL TOP "# ATTRIBUTE = {\"1\":{\"aname\":\"act\",\"options\":" \
+    "{\"0\":\"walk\",\"1\":\"run\"}},\"2\":{\"aname\":\"note\"," \
+    "\"options\":{}}}\n# CSV_HEADER = metadata_id,file_list,flags," \
+    "temporal_coordinates,spatial_coordinates,metadata\n"
+#define ROW(times, box, metadata) "\"1_a\",\"[\"\"a.mp4\"\"]\",0,\"" times \
+    "\",\"" box "\",\"{" metadata "}\"\n"
+#define BOTH FULL ROW("[0.5,2]", "[]", "\"\"1\"\":\"\"0,1\"\",\"\"2\"\":" \
+    "\"\"x, y\"\"")
+	static const char *const bad[][2] = {
+		{ BOTH, "list: line 4: several attributes (wanted "
+		    "--label-attribute=NAME" },
+		{ FULL ROW("[2]", "[]", "\"\"1\"\":\"\"0\"\""),
+		    "list: line 4: an instant (wanted --around=2s" },
+		{ FULL ROW("[2,1]", "[]", "\"\"1\"\":\"\"0\"\""),
+		    "list: line 4: times [2,1] (wanted [BEGIN,END] in seconds" },
+		{ FULL ROW("[2,3]", "[2,1,1,5,5]", "\"\"1\"\":\"\"0\"\""),
+		    "list: line 4: a box of an object" },
+		{ SEGMENTS "\"1\",\"[]\",0,1,\"{}\"\n",
+		    "list: line 3: file_list (wanted one video" },
+		{ SEGMENTS "\"1\",\"[\",0,1,\"{}\"\n",
+		    "list: line 3: file_list" },
+		{ TOP, "list: no header (wanted # CSV_HEADER" },
+		{ TOP "# ATTRIBUTE = {\n", "list: line 2: ATTRIBUTE" },
+	};
+
+	reads("VIA: segments, whose labels may be numbers of options", SEGMENTS
+	    "\"1\",\"[\"\"a.mp4\"\"]\",0.5,1.7,\"{\"\"act\"\":\"\"walk\"\"}\"\n"
+	    "\"2\",\"[\"\"a.mp4\"\"]\",2,3,\"{\"\"act\"\":\"\"2\"\"}\"\n"
+	    "\"3\",\"[\"\"a.mp4\"\"]\",4,5,\"{\"\"act\"\":\"\"\"\"}\"", "auto",
+	    "a.mp4+_000500_001700ms|walk[0.5,1.7] a.mp4+_000002_000003|2[2,3]");
+	reads("VIA: a whole video", FULL ROW("[]", "[]",
+	    "\"\"2\"\":\"\"x, y\"\""), "auto", "a.mp4|x, y");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		refuses(bad[i][1], bad[i][0], "auto", bad[i][1]);
+	with.attribute = "act";
+	reads("VIA: each option that is chosen, of the attribute that is named",
+	    BOTH, "auto", "a.mp4+_000500_002000ms|walk[0.5,2] "
+	    "a.mp4+_000500_002000ms|run[0.5,2]");
+	with.around = 1;
+	reads("VIA: a clip around an instant", FULL ROW("[2.25]", "[]",
+	    "\"\"1\"\":\"\"1\"\""), "auto",
+	    "a.mp4+_001750_002750ms|run[1.75,2.75]");
+	with.around = 0;
+	with.attribute = NULL;
+#undef TOP
+#undef SEGMENTS
+#undef FULL
+#undef ROW
+#undef BOTH
+}
+
+static void
 test_datasets(void)
 {
 	static const char head[] = "narration_id,video_id,start_timestamp,"
@@ -668,15 +786,14 @@ test_foreign(void)
 	static const char *const files[][2] = {
 		{ "<?xml version=\"1.0\"?>\n<annotations>\n<version>1.1",
 		    "list: line 3: not valid XML (wanted the end of" },
-		{ "<?xml version=\"1.0\"?>\n<ANNOTATION_DOCUMENT A=\"\">\n",
-		    "line 1: ELAN annotations in XML" },
 		{ "<!DOCTYPE html>\n<p>", "line 1: a web page" },
 		{ "\357\273\277WEBVTT\n\n00:00.500 --> 00:01.700\nwave\n",
 		    "line 1: WebVTT subtitles" },
 		{ "1\r\n00:00:00,500 --> 00:00:01,700\r\nwave\r\n",
 		    "line 1: SubRip subtitles" },
-		{ "# Exported using VGG Image Annotator\n# CSV_HEADER = a,b\n",
-		    "line 1: VIA CSV" },
+		{ "filename,file_size,a\na.png,1,2\n", "line 1: VIA 2 CSV" },
+		{ "file,column,g.ordinal,g.onset,g.offset,g.type\ns,g,1,0,9,x\n",
+		    "line 1: Datavyu CSV (wanted" },
 		{ "# my list\na.mp4 1\n", "line 1: a comment" },
 		{ "{}", "line 1: JSON (wanted" },
 		{ "[{\"id\":\"1\",\"video\":\"a.mp4\",\"label\":\"x\"}]",
@@ -1025,6 +1142,18 @@ test_round_trip(void)
 		    "</meta><track label=\"x, y\"><box frame=\"3\"/></track>"
 		    "</annotations>" },
 		{ "diving48", NULL, "[{\"vid_name\":\"a\",\"label\":7}]" },
+		{ "elan", NULL, "<ANNOTATION_DOCUMENT><HEADER><MEDIA_DESCRIPTOR "
+		    "MEDIA_URL=\"v.mp4\"/></HEADER><TIME_ORDER><TIME_SLOT "
+		    "TIME_SLOT_ID=\"a\" TIME_VALUE=\"5\"/><TIME_SLOT "
+		    "TIME_SLOT_ID=\"b\" TIME_VALUE=\"9\"/></TIME_ORDER><TIER "
+		    "TIER_ID=\"x\"><ANNOTATION><ALIGNABLE_ANNOTATION "
+		    "TIME_SLOT_REF1=\"a\" TIME_SLOT_REF2=\"b\">"
+		    "<ANNOTATION_VALUE>y</ANNOTATION_VALUE>"
+		    "</ALIGNABLE_ANNOTATION></ANNOTATION></TIER>"
+		    "</ANNOTATION_DOCUMENT>" },
+		{ "via", NULL, "metadata_id,file_list,temporal_segment_start,"
+		    "temporal_segment_end,metadata\n1,\"[\"\"a.mp4\"\"]\",1,2,"
+		    "\"{\"\"x\"\":\"\"y\"\"}\"\n" },
 		{ "epic-kitchens", NULL, "narration_id,video_id,start_timestamp,"
 		    "stop_timestamp,verb_class\nn,a,0:01.5,0:02,3\n" },
 		{ "finegym", NULL, "a_E_000001_000002_A_0000_0001 15\n" },
@@ -1113,6 +1242,8 @@ main(void)
 	test_label_studio();
 	test_cvat();
 	test_diving48();
+	test_elan();
+	test_via();
 	test_datasets();
 	test_foreign();
 	test_subsets();

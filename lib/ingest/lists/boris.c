@@ -331,8 +331,8 @@ boris_read(struct list_reading *r)
 
 		result = list_cut_cells(r, line);
 		if (result == 0 && r->cell.n != columns)
-			result = fail("%s: line %d: %d cells (wanted %d as in "
-			    "the lines above, and quotes around a cell that "
+			result = fail("%s: line %d: %d cells, but %d columns "
+			    "in the header (wanted quotes around a cell that "
 			    "has the separator)", r->name, r->line, r->cell.n,
 			    columns);
 		if (result == 0)

@@ -33,14 +33,7 @@ struct cvat {
 int
 cvat_detect(struct list_reading *r)
 {
-	const char *s = r->text.data + strspn(r->text.data, " \t\r\n");
-
-	while (*s == '<' && (s[1] == '?' || s[1] == '!') &&
-	    strchr(s, '>') != NULL) {
-		s = strchr(s, '>') + 1;
-		s += strspn(s, " \t\r\n");
-	}
-	return text_starts(s, "<annotations>");
+	return list_is_xml(r->text.data, "<annotations>");
 }
 
 /* Return the task or the job of ${e}, a track or an image, NULL if there is

@@ -7,7 +7,6 @@
  * at the frame rate of the project, 24 unless it sets another, which no export
  * has.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,28 +71,6 @@ label_studio_detect(struct list_reading *r)
 
 /* ---- videos ---- */
 
-/* Decode %XX in ${text} in place. */
-static void
-label_studio_decode(char *text)
-{
-	char *to = text;
-
-	for (; *text != '\0'; text++) {
-		char hex[3] = "";
-
-		if (*text == '%' && isxdigit((unsigned char)text[1]) &&
-		    isxdigit((unsigned char)text[2]) &&
-		    strncmp(text + 1, "00", 2) != 0) {
-			memcpy(hex, text + 1, 2);
-			*to++ = (char)strtol(hex, NULL, 16);
-			text += 2;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = '\0';
-}
-
 /* Return the path in the address ${media}.  The caller frees it. */
 static char *
 label_studio_path(const char *media)
@@ -116,7 +93,7 @@ label_studio_path(const char *media)
 	}
 	path = xstrndup(media, host != NULL && local == NULL ?
 	    strcspn(media, "?#") : strlen(media));
-	label_studio_decode(path);
+	list_decode(path);
 	return path;
 }
 
