@@ -41,7 +41,7 @@ static const char *root, *subset, *class_file, *output, *report, *size, *fps;
 static const char *levels;
 static int zero, annotations_format, class_order, label_from, format, flow, rgb, enlarge, on_error,
     allow_truncated, strict_rate, force, dry_run, quiet, verbose, progress;
-static const char *list_fps, *label_attribute, *tier;
+static const char *list_fps, *label_attribute, *tier, *background;
 static struct fraction list_rate;
 static double around;
 static int64_t short_side = 256, quality = 90, max_frames = FRAME_MAX,
@@ -60,6 +60,9 @@ static const struct option_row rows[] = {
 	    list_format_choices, 0, 0, OPTION_COMMON },
 	{ 0, "around", OPTION_TIME, &around, "TIME",
 	    "make parts of TIME from events without duration", NULL, 0, 1e6,
+	    0 },
+	{ 0, "background", OPTION_TEXT, &background, "NAME",
+	    "make parts of class NAME from the gaps between parts", NULL, 0, 0,
 	    0 },
 	{ 0, "label-attribute", OPTION_TEXT, &label_attribute, "NAME",
 	    "add the value of attribute NAME to the label", NULL, 0, 0, 0 },
@@ -251,7 +254,7 @@ vt_extract_resolve_options(struct extract_job *j)
 	    "subset" : annotations_format != 0 ? "annotations-format" :
 	    around > 0 ? "around" : list_fps != NULL ? "list-fps" :
 	    label_attribute != NULL ? "label-attribute" :
-	    tier != NULL ? "tier" : NULL;
+	    tier != NULL ? "tier" : background != NULL ? "background" : NULL;
 
 	how = extract_defaults;
 	vt_extract_parse_size();
@@ -311,6 +314,7 @@ vt_extract_gather(struct extract_job *j, int n, char **operand)
 		.subset = split_how.split == NULL ? subset : NULL,
 		.group = split_how.group, .around = around,
 		.attribute = label_attribute, .tier = tier,
+		.background = background,
 		.fps = list_rate.num > 0 ? (double)list_rate.num / list_rate.den : 0,
 		.by_folder = label_from == LABEL_FROM_DIR, .all = split_how.split != NULL,
 	};

@@ -32,6 +32,24 @@ list_cut(struct list *l, size_t n)
 	l->n = n < l->n ? n : l->n;
 }
 
+size_t
+list_keep_subset(struct list *l, size_t first, const char *subset)
+{
+	const size_t all = l->n;
+	size_t n = first;
+
+	for (size_t i = first; i < all; i++) {
+		struct list_row r = l->row[i];
+
+		if (r.split != NULL && strcmp(r.split, subset) == 0) {
+			l->row[i] = l->row[n];
+			l->row[n++] = r;
+		}
+	}
+	list_cut(l, n);
+	return all - n;
+}
+
 void
 list_free(struct list *l)
 {

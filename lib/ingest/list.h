@@ -83,6 +83,13 @@ void list_free(struct list *l);
 /* list_cut(l, n): Free all rows after the first ${n}. */
 void list_cut(struct list *l, size_t n);
 
+/*
+ * list_keep_subset(l, first, subset):
+ * Free row ${first} and the rows after it that are not of ${subset}, and return
+ * their number.
+ */
+size_t list_keep_subset(struct list *l, size_t first, const char *subset);
+
 /* list_add(l, path): Append one row for ${path}, a command-line operand. */
 void list_add(struct list *l, const char *path);
 
@@ -109,6 +116,8 @@ struct list_how {
 				 * at a rate of their own; 0: refuse these */
 	const char *attribute;	/* whose values are labels, or added to them;
 				 * NULL: none */
+	const char *background;	/* class of the gaps between the parts of a
+				 * video; NULL: gaps have no rows */
 	const char *tier;	/* that has the labels; NULL: the only one */
 	int all;		/* 1: also rows that their list assigns to no
 				 * subset */

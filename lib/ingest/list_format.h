@@ -373,6 +373,16 @@ int list_foreign_read(const char *path, const char *name, const char *wanted,
 int list_foreign(const char *name, const char *text);
 int list_foreign_lines(const struct list_reading *r);
 
+/* ---- list_background.c ---- */
+
+/*
+ * list_background(l, first, label):
+ * Append a row of class ${label} for each gap between the parts of one video
+ * that has at least a second or 16 frames.  Only row ${first} and the rows
+ * after it count.
+ */
+void list_background(struct list *l, size_t first, const char *label);
+
 /* ---- list_cells.c ---- */
 
 /*
@@ -490,8 +500,8 @@ int list_broken(const struct list_reading *r, const char *found);
 
 /*
  * list_take(r, subset):
- * Return 1 if rows of ${subset} ("" or NULL: none) are wanted.  Otherwise count
- * the row as skipped and return 0.
+ * Return 1 if rows of ${subset} ("" or NULL: none) are wanted, or have gaps
+ * between them.  Otherwise count the row as skipped and return 0.
  */
 int list_take(struct list_reading *r, const char *subset);
 

@@ -25,7 +25,8 @@ list_take(struct list_reading *r, const char *subset)
 {
 	const char *want = r->how->subset;
 
-	if (want == NULL || (subset != NULL && strcmp(subset, want) == 0))
+	if (want == NULL || r->how->background != NULL ||
+	    (subset != NULL && strcmp(subset, want) == 0))
 		return 1;
 	r->skipped++;
 	return 0;
@@ -145,6 +146,11 @@ list_read(struct list *l, const char *file, const struct list_how *how)
 	free(r.cell.s);
 	if (result != 0)
 		return -1;
+	if (how->background != NULL)
+		list_background(l, first, how->background);
+	/* Rows of other subsets bound gaps, too. */
+	if (how->background != NULL && how->subset != NULL)
+		r.skipped += (int)list_keep_subset(l, first, how->subset);
 	n = l->n - first;
 	if (n == 0 && r.skipped > 0)
 		return fail("%s: no row of the subset %s, of %d rows", Q(file),

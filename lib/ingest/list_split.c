@@ -248,19 +248,8 @@ list_split(struct list *l, const struct list_split *s)
 int
 list_keep(struct list *l, const char *subset)
 {
-	size_t n = 0;
+	size_t removed = list_keep_subset(l, 0, subset);
 
-	for (size_t i = 0; i < l->n; i++) {
-		if (strcmp(l->row[i].split, subset) == 0) {
-			struct list_row r = l->row[n];
-
-			l->row[n++] = l->row[i];
-			l->row[i] = r;
-		}
-	}
-	if (n == 0)
-		return fail("no video in subset %s, of %zu (wanted a longer "
-		    "list or another --split)", subset, l->n);
-	list_cut(l, n);
-	return 0;
+	return l->n > 0 ? 0 : fail("no video in subset %s, of %zu (wanted a "
+	    "longer list or another --split)", subset, removed);
 }

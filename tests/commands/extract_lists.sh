@@ -23,6 +23,11 @@ printf 'Observation id,Media file,Behavior,Behavior type,Time\no,a.mp4,jump,POIN
 check_message "an event of BORIS is a clip around it" 0 'boris.csv: BORIS events, 1 video, 1 class' \
 	vt-extract --annotations "$T/boris.csv" --around=1s --root "$V" -o "$T/boris.tar"
 check_same "it has the frames of a second" a_001500_002500ms.json "$(tar tf "$T/boris.tar" | grep json)"
+check_message "--background without --annotations ends with 2" 2 'background is for --annotations' \
+	vt-extract --background=none "$V/a.mp4"
+printf 'path,label,time_start,time_end\na.mp4,walk,0,1\na.mp4,walk,2,3\n' >"$T/gap.csv"
+check_same "--background makes a part of the gap" "a.mp4,none,1,2" \
+	"$(vt-extract -q --print-list --annotations "$T/gap.csv" --background=none | tail -1)"
 check_message "a --list-fps in words ends with 2" 2 'list-fps: fast \(wanted frames a second' \
 	vt-extract --list-fps=fast --annotations "$T/boris.csv"
 printf 'a.mp4 1\nb.mp4 x y\n' >"$T/broken"

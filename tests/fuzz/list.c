@@ -17,7 +17,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct list l = { 0 };
 		const struct list_how how = {
 			.format = format, .root = "root", .around = 2,
-			.fps = 24, .attribute = "a", .tier = "a" };
+			.fps = 24, .attribute = "a", .tier = "a",
+			.background = "b" };
 
 		if (list_read(&l, path, &how) == 0 &&
 		    list_number(&l, &classes, path) == 0)

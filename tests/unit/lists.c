@@ -831,6 +831,34 @@ test_foreign(void)
 }
 
 static void
+test_background(void)
+{
+	const char *parts = "path,label,time_start,time_end,split\n"
+	    "a.mp4,x,7,9,train\na.mp4,y,1,4,train\na.mp4,x,2,3,train\n"
+	    "b.mp4,x,5,6,train\na.mp4,x,9.9,12,train\na.mp4,y,14,,test\n"
+	    "a.mp4,x,20,21,train\n";
+
+	with.background = "none";
+	reads("--background: gaps of a second between parts that may overlap",
+	    parts, "auto", "a.mp4+_000007_000009|x[7,9] "
+	    "a.mp4+_000001_000004|y[1,4] a.mp4+_000002_000003|x[2,3] "
+	    "b.mp4+_000005_000006|x[5,6] a.mp4+_009900_012000ms|x[9.9,12] "
+	    "a.mp4+_000014_000000|y[14,0] a.mp4+_000020_000021|x[20,21] "
+	    "a.mp4+_000004_000007|none[4,7] a.mp4+_000012_000014|none[12,14]");
+	check_read("--background with --subset: gaps of the subset", "list",
+	    parts, "auto", NULL, "test", "a.mp4+_000014_000000|y[14,0] "
+	    "a.mp4+_000012_000014|none[12,14]");
+	reads("--background: whole videos have no gaps",
+	    "path,label\na.mp4,x\nb.mp4,x\n", "auto", "a.mp4|x b.mp4|x");
+	reads("--background: gaps of 16 frames",
+	    "path,label,frame_start,frame_end\na.mp4,x,0,9\na.mp4,x,24,30\n"
+	    "a.mp4,x,46,50\n", "auto", "a.mp4+_f000000_f000009|x(0,9) "
+	    "a.mp4+_f000024_f000030|x(24,6) a.mp4+_f000046_f000050|x(46,4) "
+	    "a.mp4+_f000030_f000046|none(30,16)");
+	with.background = NULL;
+}
+
+static void
 test_subsets(void)
 {
 	const char *kinetics = "label,youtube_id,time_start,time_end,split\n"
@@ -1246,6 +1274,7 @@ main(void)
 	test_via();
 	test_datasets();
 	test_foreign();
+	test_background();
 	test_subsets();
 	test_patterns();
 	test_parts();
