@@ -4,7 +4,7 @@
 /*
  * The profile of the training steps of one rank, on which a prediction for
  * thousands of ranks is based (bench/cluster.h).  It is the table of vt-bench
- * profile, vt-bench(1).
+ * profile, vt-prediction(7).
  */
 
 #include <stdint.h>
