@@ -21,7 +21,7 @@
 #include "shard/stream.h"
 
 #define Q text_quote
-#define TIME_SLACK 1e-4		/* seconds; see extract_is_wanted */
+#define TIME_SLACK 0.00051	/* seconds; see extract_is_wanted */
 #define TENTH 10		/* an edit list that shows less than 1/TENTH of
 				 * the frames is reported */
 
@@ -196,8 +196,9 @@ extract_is_wanted(const struct extract_work *w, int64_t k, int64_t time)
 	    tick.num / tick.den;
 
 	/*
-	 * Timestamps are rounded to ticks, and lists give times with few
-	 * digits, so compare with some tolerance.
+	 * Matroska and FLV round timestamps to milliseconds, and so do lists
+	 * with three digits.  The tolerance is their error, half a millisecond,
+	 * and a little for the rounding of doubles.
 	 */
 	return at >= p->begin - TIME_SLACK && (p->end == 0 ||
 	    at < p->end - TIME_SLACK);
