@@ -18,7 +18,7 @@ for page in man/*.[1-9]; do
 	if have mandoc; then
 		check_same "$name: mandoc reports nothing" "" \
 			"$(mandoc -Tlint -Wwarning "$page" 2>&1 |
-				grep -v 'referenced manual not found\|conventional order: Sh \(ENVIRONMENT\|FILES\)')"
+				grep -v 'referenced manual not found\|conventional order: Sh \(ENVIRONMENT\|FILES\|EXIT STATUS\)')"
 		check_same "$name: no example is wider than 80 columns" "" "$(examples_of "$page" | awk 'length > 80')"
 	else
 		skip "$name: mandoc" "no mandoc"
