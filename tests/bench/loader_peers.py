@@ -2,7 +2,7 @@
 program delivers in batches of 8 clips of 8 frames of 224x224, for tests/bench/loader-vs.
 PROGRAM is pillow or torchvision, with webdataset, where PATH is a shard of vt-pack;
 or decord or torchcodec, where PATHs are videos."""
-import io, multiprocessing, random, sys, time
+import importlib, io, multiprocessing, random, sys, time
 
 import numpy as np
 
@@ -89,6 +89,9 @@ def work(program, paths, seconds, seed, out):
 
 if __name__ == "__main__":
     program, seconds, workers = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
+    # A worker that lacks a module would leave the queue empty for ever.
+    for module in {"pillow": ("webdataset", "PIL"), "torchvision": ("webdataset", "torchvision")}.get(program, (program,)):
+        importlib.import_module(module)
     out = multiprocessing.Queue()
     all_workers = [multiprocessing.Process(target=work, args=(program, sys.argv[4:], seconds, i, out))
                    for i in range(workers)]
