@@ -39,6 +39,7 @@ for part in FFmpeg oneDNN 'Open MPI' cairo; do
 done
 "$BUILD/motions" "$T/made" 5 1 1 || skip_all "no videos"
 mkdir "$T/home" "$T/bin" && ln -s ../made/train "$T/home/videos" && ln -s "$root/man" "$T/home/man"
+set -- "$T"/made/test/*/* && ln -s "$1" "$T/home/new.mp4"
 # Never rebuild vt. Install below DESTDIR, and run the installed commands.
 cat >"$T/bin/make" <<WRAPPER
 #!/bin/sh
@@ -70,6 +71,8 @@ export PATH MANPAGER
 # ---- run the blocks ----
 
 cd "$T/home" || exit 2
+# The first block shows the use, before the one that installs.
+check_exit "make install" 0 make install
 for b in $blocks; do
 	if grep -q '^man ' "$b" && ! command -v man >/dev/null; then
 		skip "$(cat "$b")" "no man"
