@@ -185,7 +185,7 @@ list_number_check_bare(const struct list *l)
 	int labeled = 0;
 
 	for (size_t i = 0; i <= l->n; i++) {
-		const struct list_row *r = &l->row[i];
+		const struct list_row *r = i < l->n ? &l->row[i] : NULL;
 
 		if (bare != NULL && (labeled || bare->label_missing))
 			return fail("%s%s: no label (wanted one in each "

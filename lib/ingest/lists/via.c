@@ -110,8 +110,11 @@ via_append(struct via *v, const char *file, const struct list_part *part,
 	while ((option = strsep(&rest, json_size(options) > 0 ? "," : "")) !=
 	    NULL) {
 		const char *name = json_to_text(json_get(options, option));
-		struct list_row *row = list_find_media(v->r, file);
+		struct list_row *row;
 
+		if (*option == '\0' && json_size(options) > 0)
+			continue;	/* no box is checked, or a comma ends */
+		row = list_find_media(v->r, file);
 		if (part->unit != LIST_ALWAYS)
 			list_select(v->r, row, part);
 		list_row_label(row, name != NULL ? name : option);
