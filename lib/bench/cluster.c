@@ -51,7 +51,7 @@ cluster_set(struct cluster *c, const char *text)
 	if (value == NULL)
 		return fail("%s (wanted NAME=VALUE)", text_quote(text));
 	if ((k = cluster_find(text, (size_t)(value - text))) < 0)
-		return fail("%s: no such property: see vt-prediction(7)",
+		return fail("%s: no property of this name: vt-prediction(7)",
 		    text_quote(text));
 	if (text_real(value + 1, rows[k].min, rows[k].max, &c->v[k]) != 0)
 		return fail("%s (wanted a number from %g to %g)",
