@@ -272,7 +272,7 @@ steplog_warn_high_loss(struct trainer *t, double loss)
 		warning("steps %" PRIu64 " to %" PRIu64 ": the mean loss is "
 		    "%.3g, a uniform guess has %.3g: the learning rate may be "
 		    "too high (wanted a lower --lr of vt-schedule, or "
-		    "--clip-grad; vt-train(1), CAVEATS)",
+		    "--clip-grad; vt-optimizers(7))",
 		    t->state.step - WINDOW + 1, t->state.step, mean, guess);
 		w->log.warned_high_loss = 1;
 	}
