@@ -26,7 +26,7 @@
 static struct bench_inputs in = { .images = 256, .short_side = 256,
 	.clips = CLIP_SETTINGS, .sums = BENCH_SUMS_DEFAULTS,
 	.predict = { .base = 1 } };
-static struct bench_predict_options predicting = PREDICT_OPTIONS;
+static struct bench_predict_options predicting;
 static const char *config, *model = "tsm_r50", *device = "cpu";
 static struct option_list shape_texts, requirements;
 static int64_t num_classes = 400, warmup = 2, runs = 10, threads;
@@ -41,7 +41,7 @@ static const struct option_row rows[] = {
 	{ 'm', "model", OPTION_TEXT, &model, "NET",
 	    "choose an installed network or a .net file (%)",
 	    NULL, 0, 0, OPTION_COMMON | OPTION_INPUT |
-	    BENCH_LOADER | BENCH_NETWORK | BENCH_COUNT },
+	    BENCH_LOADER | BENCH_NETWORK },
 	{ 0, "shape", OPTION_LIST, &shape_texts, "BxTxS",
 	    "set clips, frames and crop size; may be repeated",
 	    NULL, 0, 0, OPTION_COMMON |
@@ -52,7 +52,7 @@ static const struct option_row rows[] = {
 	    BENCH_LOADER | BENCH_STEP | BENCH_PROFILE | BENCH_PREDICT },
 	{ 0, "num-classes", OPTION_INT, &num_classes, "N",
 	    "set the number of classes without --data (%)",
-	    NULL, 2, 1e6, BENCH_NETWORK | BENCH_COUNT },
+	    NULL, 2, 1e6, BENCH_NETWORK },
 	{ 0, "kinds", OPTION_FLAG, &in.kinds, NULL,
 	    "time each kind of operator, too",
 	    NULL, 0, 0, OPTION_COMMON | BENCH_STEP },
@@ -191,8 +191,6 @@ vt_bench_check_use(struct bench *b, const struct bench_case *c, unsigned mode,
 	if (in.sheet != NULL && plot_ready(in.sheet) != 0)
 		exit(EXIT_USAGE);
 	bench_check_sums(&in.sums, size);
-	if (mode == BENCH_COUNT)
-		bench_set_predict(&predicting, &in, mode);
 	if (!c->collective && size > 1)
 		options_wrong("%s runs on one rank, not on %d", name, size);
 }

@@ -44,14 +44,12 @@ bench_parse_ranks(const char *ranks, struct predict_options *o)
 	free(copy);
 }
 
-/* Check that the messages of algorithm ${name} are known; ${grids} is 1 if
- * those of torus:XxY are. */
+/* Check that the messages of algorithm ${name} are known. */
 static void
-bench_check_algorithm(const char *name, int grids)
+bench_check_algorithm(const char *name)
 {
 	int columns, rows;
-	const struct algorithm *k = grids ?
-	    algorithm_parse(name, &columns, &rows) : algorithm_find(name);
+	const struct algorithm *k = algorithm_parse(name, &columns, &rows);
 
 	if (strcmp(name, "exact") != 0 &&
 	    (k == NULL || algorithm_is_native(k)))
@@ -87,22 +85,19 @@ void
 bench_set_predict(const struct bench_predict_options *options,
     struct bench_inputs *in, unsigned test)
 {
-	static const char *const standard[] = { "exact", "ring", "torus",
-		"halving" };
+	static const char *const standard[] = { "exact" };
 	const struct option_list *algorithms = &in->sums.algorithms;
 	struct predict_options *o = &in->predict;
-	int count = test == BENCH_COUNT;
 
-	if (!count)
-		bench_check_predict(in, test == BENCH_GUIDELINES);
+	bench_check_predict(in, test == BENCH_GUIDELINES);
 	for (size_t i = 0; i < algorithms->n; i++)
-		bench_check_algorithm(algorithms->item[i], !count);
+		bench_check_algorithm(algorithms->item[i]);
 	if (o->plot != NULL && plot_ready(o->plot) != 0)
 		exit(EXIT_USAGE);
 	o->name = algorithms->n > 0 ? algorithms->item : standard;
-	o->names = algorithms->n > 0 ? algorithms->n : count ? 4 : 1;
-	if (count || options_given("ranks-per-host"))
+	o->names = algorithms->n > 0 ? algorithms->n : 1;
+	if (options->ranks_per_host > 0)
 		o->ranks_per_host = options->ranks_per_host;
-	if (count || options_given("ranks"))
+	if (options->ranks != NULL)
 		bench_parse_ranks(options->ranks, o);
 }

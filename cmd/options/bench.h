@@ -49,9 +49,6 @@ void bench_check_sums(const struct bench_sums *o, int ranks);
 /* Options that bench_set_predict applies. */
 struct bench_predict_options { const char *ranks; int64_t ranks_per_host; };
 
-/* The defaults. */
-#define PREDICT_OPTIONS { .ranks = "8,64,512,1536,4096", .ranks_per_host = 8 }
-
 /* The rows of a struct bench_predict_options ${o} and a struct bench_inputs
  * ${in}. */
 #define OPTION_PREDICT(o, in) \
@@ -74,11 +71,11 @@ struct bench_predict_options { const char *ranks; int64_t ranks_per_host; };
 	    "set the hosts (--links)", \
 	    NULL, 0, 1 << 20, BENCH_PREDICT }, \
 	{ 0, "ranks-per-host", OPTION_INT, &(o).ranks_per_host, "N", \
-	    "set ranks of a host (%)", \
-	    NULL, 1, 1e6, BENCH_PREDICT | BENCH_COUNT }, \
+	    "set ranks of a host (0: --links)", \
+	    NULL, 0, 1e6, BENCH_PREDICT }, \
 	{ 0, "ranks", OPTION_TEXT, &(o).ranks, "LIST", \
-	    "use these numbers of ranks (%)", \
-	    NULL, 0, 0, BENCH_PREDICT | BENCH_COUNT }, \
+	    "use these numbers of ranks (--hosts)", \
+	    NULL, 0, 0, BENCH_PREDICT }, \
 	{ 0, "base-ranks", OPTION_INT, &(in).predict.base, "N", \
 	    "compare with N ranks (%)", \
 	    NULL, 1, 65536, BENCH_PREDICT }, \
@@ -91,7 +88,7 @@ struct bench_predict_options { const char *ranks; int64_t ranks_per_host; };
 
 /*
  * bench_set_predict(o, in, test):
- * Set in->predict for ${test}, BENCH_CLUSTER, BENCH_GUIDELINES or BENCH_COUNT.
+ * Set in->predict for ${test}, BENCH_CLUSTER or BENCH_GUIDELINES.
  * End the program after a message if an option is wrong, absent or without
  * effect.
  */

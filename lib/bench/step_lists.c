@@ -12,9 +12,6 @@
 /* Bytes of the report of a microbatch (struct step_report of lib/train). */
 enum { REPORT = 48 };
 
-const char *const step_part_names[STEP_PARTS] = { "sum", "last-sum",
-	"weights", "reports", "norms", "agree" };
-
 void
 step_lists_buckets(struct step_lists *s, size_t elements, size_t bytes)
 {

@@ -3,8 +3,8 @@
 
 /*
  * The messages of a training step as lists (comm/collective.h), for any number
- * of ranks.  They are those that the trainer executes; comm/walk.h counts and
- * times them.
+ * of ranks.  They are those that the trainer executes; comm/walk.h times
+ * them.
  */
 
 #include "comm/allreduce.h"
@@ -30,9 +30,6 @@ struct step_lists {
 	int microbatches;		/* of the step, at least ${ranks} */
 	size_t elements, bucket;	/* of the gradients; of a bucket */
 };
-
-/* The names of the exchanges, such as "sum". */
-extern const char *const step_part_names[STEP_PARTS];
 
 /*
  * step_lists_buckets(s, elements, bytes):

@@ -33,15 +33,6 @@ struct walk_state {
 	size_t taken_cap;
 };
 
-static double
-walk_one_hop(void *arg, int from, int to)
-{
-	(void)arg, (void)from, (void)to;
-	return 1;
-}
-
-const struct walk_costs walk_chain = { .latency = walk_one_hop };
-
 /* Return the end of the group of operations at ${at}: its WAIT, or the end. */
 static size_t
 walk_group_end(const struct collective *l, size_t at)

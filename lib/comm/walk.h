@@ -42,7 +42,4 @@ struct walk {
 int walk_lists(const struct collective *list, int ranks,
     const struct walk_costs *c, double *start, struct walk *w);
 
-/* Costs with which the end is the longest chain of messages. */
-extern const struct walk_costs walk_chain;
-
 #endif

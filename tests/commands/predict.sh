@@ -209,8 +209,8 @@ check_exit "more ranks than microbatches end with 2" 2 predict --links=summit --
 check_says "the message has both numbers" '3072 ranks, but a batch of 12288 clips has 1536 microbatches of 8 clips'
 silent "more ranks than microbatches"
 for options in --ranks=0 --ranks=8,x --algorithm=native --algorithm=tree --model=nowhere; do
-	check_exit "count $options ends with 2" 2 vt-bench count $options
-	silent "count $options"
+	check_exit "cluster $options ends with 2" 2 predict --links=summit --shape=8x8x224 $options
+	silent "cluster $options"
 done
 
 # ---- installed clusters ----
