@@ -94,7 +94,7 @@ if have bash; then
 	bash_has "values of an option that also takes files" "never" vt-train --resume = nev
 	bash_has "files of an option that also takes values" "stages.tsv" vt-train --resume = st
 	bash_has "a name with a colon" "fix.tsv" vt-extract pre : f
-	bash_has "sub-tests" "allreduce cluster count decode guidelines links loader op profile step" vt-bench ""
+	bash_has "sub-tests" "allreduce cluster decode guidelines links loader op profile step" vt-bench ""
 	bash_has "sub-tests after options" "loader" vt-bench --runs = 3 -q --shape 2x8x112 lo
 	bash_has "no second sub-test" "" vt-bench step st
 	bash_has "no options after --" "" vt-train -- --sa
@@ -210,7 +210,7 @@ if have fish; then
 	fish_has "folders after a short option" "videos/" "vt-train -i v"
 	fish_has "files" "stages.tsv" "vt-train --schedule s"
 	fish_has "values and files" "never" "vt-train --resume nev"
-	fish_has "sub-tests" "allreduce cluster count decode guidelines links loader op profile step" "vt-bench "
+	fish_has "sub-tests" "allreduce cluster decode guidelines links loader op profile step" "vt-bench "
 	fish_has "operands" "stages.tsv" "vt-bench decode st"
 	fish_has "no operands" "" "vt-train st"
 	fish_has "files as operands" "stages.tsv" "vt-schedule st"
