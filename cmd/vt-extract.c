@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
 	    "make parts of class NAME from the gaps between parts", NULL, 0, 0,
 	    0 },
 	{ 0, "label-attribute", OPTION_TEXT, &label_attribute, "NAME",
-	    "add the value of attribute NAME to the label", NULL, 0, 0, 0 },
+	    "use attribute NAME of CVAT or VIA for labels", NULL, 0, 0, 0 },
 	{ 0, "list-fps", OPTION_TEXT, &list_fps, "RATE",
 	    "set the rate of the frame numbers in the list", NULL, 0, 0, 0 },
 	{ 0, "tier", OPTION_TEXT, &tier, "NAME",

@@ -223,15 +223,23 @@ list_cell(const struct list_reading *r, enum list_column column)
 	return at >= 0 && at < r->cell.n ? r->cell.s[at] : none;
 }
 
+int
+list_named_at(const struct list_reading *r, const char *name)
+{
+	int i = r->head.n - 1;
+
+	while (i >= 0 && strcmp(r->head.s[i], name) != 0)
+		i--;
+	return i;
+}
+
 char *
 list_named(const struct list_reading *r, const char *name)
 {
 	static char none[] = "";
-	int i = 0;
+	int i = list_named_at(r, name);
 
-	while (i < r->head.n && strcmp(r->head.s[i], name) != 0)
-		i++;
-	return i < r->head.n && i < r->cell.n ? r->cell.s[i] : none;
+	return i >= 0 && i < r->cell.n ? r->cell.s[i] : none;
 }
 
 const char *

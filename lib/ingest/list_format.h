@@ -11,6 +11,7 @@
 #include "ingest/list.h"
 
 #define LIST_CODES 157		/* classes of Charades, c000 to c156 */
+#define LIST_TIME_MAX 1e6	/* seconds, longer than any video */
 
 /*
  * The non-empty lines of a list and their numbers.  They point into its text.
@@ -294,6 +295,7 @@ const char *list_columns_names(enum list_column column);
  * list_cell(r, column): Return the cell of the current row, "" if the list has
  * no such column.
  * list_named(r, name): The same for the column ${name} of r->head.
+ * list_named_at(r, name): Return the index of this column, or -1.
  * list_column_name(r, column): Return the quoted name of a column that the list
  * has.
  */
@@ -301,6 +303,7 @@ const char *list_labels_name(const char *cell, int *set);
 int list_column_of(const char *cell);
 char *list_cell(const struct list_reading *r, enum list_column column);
 char *list_named(const struct list_reading *r, const char *name);
+int list_named_at(const struct list_reading *r, const char *name);
 const char *list_column_name(const struct list_reading *r,
     enum list_column column);
 

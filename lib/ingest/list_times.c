@@ -16,7 +16,6 @@
 #include "ingest/list_format.h"
 
 #define Q text_quote
-#define SECONDS 1e6		/* longer than any video */
 #define FRAMES 1000000		/* more than a sample has */
 
 /* ---- forms ---- */
@@ -40,15 +39,15 @@ list_times_parse(const char *text, double per_second, double *to)
 	for (int k = 0; (colon = strchr(p, ':')) != NULL; k++, p = colon + 1) {
 		*colon = '\0';
 		if (k == 2 || per_second != 1 || text_int(p, 0, k > 0 ? 59 :
-		    (int64_t)SECONDS, &n) != 0)
+		    (int64_t)LIST_TIME_MAX, &n) != 0)
 			return -1;
 		seconds = (seconds + (double)n) * 60;
 	}
-	if (text_real(p, 0, SECONDS * per_second, &rest) != 0 ||
+	if (text_real(p, 0, LIST_TIME_MAX * per_second, &rest) != 0 ||
 	    (p > copy && rest >= 60))
 		return -1;
 	*to = (seconds + rest) / per_second;
-	return *to <= SECONDS ? 0 : -1;
+	return *to <= LIST_TIME_MAX ? 0 : -1;
 }
 
 /* Parse a number of frames, also as spreadsheets write it: 12.0. */

@@ -11,7 +11,6 @@
 #include "ingest/list_format.h"
 
 #define Q text_quote
-#define SECONDS 1e6		/* longer than any video */
 
 int
 activitynet_detect(struct list_reading *r)
@@ -29,7 +28,7 @@ activitynet_part(const struct json *s, double seconds, struct list_part *p)
 	p->unit = LIST_SECONDS;
 	if (json_size(s) != 2 || json_to_real(json_at(s, 0), &p->begin) != 0 ||
 	    json_to_real(json_at(s, 1), &p->end) != 0 || p->begin < 0 ||
-	    p->begin > SECONDS || p->end > SECONDS)
+	    p->begin > LIST_TIME_MAX || p->end > LIST_TIME_MAX)
 		return -1;
 	p->end = p->end < seconds ? p->end : seconds;
 	return p->begin < p->end;
@@ -47,18 +46,18 @@ activitynet_video(struct list_reading *r, const char *id, int item,
 	const struct json *length = json_get(video, "duration");
 	const char *subset = json_to_text(json_get(video, "subset"));
 	const char *text = json_to_text(length);
-	double seconds = SECONDS;
+	double seconds = LIST_TIME_MAX;
 
 	if (!json_is(video, '{') || (list != NULL && !json_is(list, '[')) ||
 	    *id == '\0' || strchr(id, '/') != NULL)
 		return fail("%s: database: %s (wanted an id, and its array "
 		    "\"annotations\")", r->name, Q(id));
 	/* HACS writes the duration as a text. */
-	if (length != NULL && (text != NULL ? text_real(text, 0, SECONDS,
+	if (length != NULL && (text != NULL ? text_real(text, 0, LIST_TIME_MAX,
 	    &seconds) : json_to_real(length, &seconds)) != 0)
 		return fail("%s: %s: duration (wanted seconds)", r->name,
 		    Q(id));
-	seconds = seconds > 0 ? seconds : SECONDS;
+	seconds = seconds > 0 ? seconds : LIST_TIME_MAX;
 	for (size_t i = 0; i < json_size(list); i++) {
 		const struct json *o = json_at(list, i);
 		const char *label = json_to_text(json_get(o, "label"));

@@ -26,8 +26,8 @@ charades_action(const struct list_reading *r, struct list_row *row,
 
 	if (sscanf(text, " %39s %23s %23s %n", code, from, to, &n) != 3 ||
 	    text[n] != '\0' || list_code_class(code, &class) != 0 ||
-	    text_real(from, 0, 1e6, &start) != 0 ||
-	    text_real(to, 0, 1e6, &end) != 0 || end < start)
+	    text_real(from, 0, LIST_TIME_MAX, &start) != 0 ||
+	    text_real(to, 0, LIST_TIME_MAX, &end) != 0 || end < start)
 		return fail("%s: line %d: action %s (wanted c000 to c%d, then "
 		    "start and end in seconds)", r->name, r->line,
 		    text_quote(text), LIST_CODES - 1);

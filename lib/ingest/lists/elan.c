@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "ingest/list_format.h"
@@ -14,6 +16,13 @@
 #define Q text_quote
 #define TIME 1000000000		/* in ms, longer than any video */
 #define REFERENCES 16		/* from tier to tier */
+
+struct elan {
+	struct list_reading *r;
+	struct names *ids;		/* of slots and annotations */
+	const struct xml **element;	/* [ids] */
+	size_t cap;
+};
 
 int
 elan_detect(struct list_reading *r)
@@ -58,37 +67,52 @@ elan_tier(const struct list_reading *r, const struct xml *root)
 	return n == 1 ? tier : NULL;
 }
 
-/* Return the annotation ${id}, NULL if there is none. */
-static const struct xml *
-elan_annotation(const struct xml *root, const char *id)
+/* Index ${e} by its attribute ${name}. */
+static void
+elan_add(struct elan *n, const struct xml *e, const char *name)
 {
-	const struct xml *tier = xml_child(root, "TIER"), *a;
+	const char *id = xml_get(e, name);
+	size_t k = names_count(n->ids);
 
+	if (id == NULL || names_add(n->ids, id) < 0)
+		return;
+	n->element = array_reserve(n->element, k, &n->cap,
+	    sizeof(*n->element));
+	n->element[k] = e;
+}
+
+static void
+elan_index(struct elan *n, const struct xml *root)
+{
+	const struct xml *e = xml_child(xml_child(root, "TIME_ORDER"),
+	    "TIME_SLOT"), *tier = xml_child(root, "TIER");
+
+	for (; e != NULL; e = xml_next(e, "TIME_SLOT"))
+		elan_add(n, e, "TIME_SLOT_ID");
 	for (; tier != NULL; tier = xml_next(tier, "TIER"))
-		for (a = tier->child; a != NULL; a = a->next) {
-			const char *name = xml_get(a->child, "ANNOTATION_ID");
+		for (e = tier->child; e != NULL; e = e->next)
+			elan_add(n, e->child, "ANNOTATION_ID");
+}
 
-			if (name != NULL && strcmp(name, id) == 0)
-				return a->child;
-		}
-	return NULL;
+/* Return the element whose id is attribute ${name} of ${e}, or NULL. */
+static const struct xml *
+elan_find(const struct elan *n, const struct xml *e, const char *name)
+{
+	const char *id = xml_get(e, name);
+	long k = id != NULL ? names_find(n->ids, id) : -1;
+
+	return k >= 0 ? n->element[k] : NULL;
 }
 
 /* Set ${*seconds} to the time of the slot that ${reference} of ${e} names.
  * Return 0, or -1 without a message if it has none. */
 static int
-elan_time(const struct xml *root, const struct xml *e, const char *reference,
+elan_time(const struct elan *n, const struct xml *e, const char *reference,
     double *seconds)
 {
-	const struct xml *slot = xml_child(xml_child(root, "TIME_ORDER"),
-	    "TIME_SLOT");
-	const char *want = xml_get(e, reference), *id, *text = NULL;
+	const char *text = xml_get(elan_find(n, e, reference), "TIME_VALUE");
 	int64_t ms = 0;
 
-	for (; slot != NULL && want != NULL; slot = slot->next)
-		if ((id = xml_get(slot, "TIME_SLOT_ID")) != NULL &&
-		    strcmp(id, want) == 0)
-			text = xml_get(slot, "TIME_VALUE");
 	if (text == NULL || text_int(text, 0, TIME, &ms) != 0)
 		return -1;
 	*seconds = (double)ms;
@@ -97,19 +121,19 @@ elan_time(const struct xml *root, const struct xml *e, const char *reference,
 
 /* Append annotation ${e} of ${video}, which begins ${origin} ms before 0. */
 static int
-elan_append(struct list_reading *r, const struct xml *root,
-    const struct xml *e, const char *video, int64_t origin)
+elan_append(const struct elan *n, const struct xml *e, const char *video,
+    int64_t origin)
 {
+	struct list_reading *r = n->r;
 	const struct xml *value = xml_child(e, "ANNOTATION_VALUE"), *of = e;
 	struct list_part part = { .unit = LIST_SECONDS };
 	struct list_row *row;
-	const char *to;
 
 	for (int i = 0; i < REFERENCES &&
-	    (to = xml_get(of, "ANNOTATION_REF")) != NULL; i++)
-		of = elan_annotation(root, to);
-	if (elan_time(root, of, "TIME_SLOT_REF1", &part.begin) != 0 ||
-	    elan_time(root, of, "TIME_SLOT_REF2", &part.end) != 0 ||
+	    xml_get(of, "ANNOTATION_REF") != NULL; i++)
+		of = elan_find(n, of, "ANNOTATION_REF");
+	if (elan_time(n, of, "TIME_SLOT_REF1", &part.begin) != 0 ||
+	    elan_time(n, of, "TIME_SLOT_REF2", &part.end) != 0 ||
 	    part.begin + (double)origin < 0 || part.end <= part.begin)
 		return fail("%s: line %d: annotation %s (wanted slots with "
 		    "TIME_VALUE, the second one later)", r->name, e->line,
@@ -125,9 +149,10 @@ elan_append(struct list_reading *r, const struct xml *root,
 
 /* Append the annotations of the tier. */
 static int
-elan_read_tier(struct list_reading *r, const struct xml *root,
+elan_read_tier(const struct elan *n, const struct xml *root,
     const struct xml *tier)
 {
+	const struct list_reading *r = n->r;
 	const struct xml *media = xml_child(xml_child(root, "HEADER"),
 	    "MEDIA_DESCRIPTOR"), *a = xml_child(tier, "ANNOTATION");
 	const char *path = xml_get(media, "RELATIVE_MEDIA_URL");
@@ -155,7 +180,7 @@ elan_read_tier(struct list_reading *r, const struct xml *root,
 		if (value == NULL || *value->text == '\0')
 			empty++;
 		else
-			result = elan_append(r, root, a->child, video, origin);
+			result = elan_append(n, a->child, video, origin);
 	}
 	free(video);
 	if (result == 0 && empty > 0)
@@ -168,6 +193,7 @@ int
 elan_read(struct list_reading *r)
 {
 	struct xml *root = xml_parse(r->name, r->text.data);
+	struct elan n = { .r = r, .ids = names_new() };
 	const struct xml *tier = NULL;
 	int result = -1;
 
@@ -176,8 +202,12 @@ elan_read(struct list_reading *r)
 		    root->name, r->format->wanted);
 	else if (root != NULL)
 		tier = elan_tier(r, root);
-	if (tier != NULL)
-		result = elan_read_tier(r, root, tier);
+	if (tier != NULL) {
+		elan_index(&n, root);
+		result = elan_read_tier(&n, root, tier);
+	}
+	names_free(n.ids);
+	free(n.element);
 	xml_free(root);
 	return result;
 }

@@ -11,11 +11,8 @@
 int
 epic_kitchens_detect(struct list_reading *r)
 {
-	int *at = r->at, label = -1;
+	int *at = r->at, label = list_named_at(r, "verb_class");
 
-	for (int i = 0; i < r->head.n; i++)
-		if (strcmp(r->head.s[i], "verb_class") == 0)
-			label = i;
 	if (label < 0 || at[COLUMN_ID] < 0 || !list_has_times(r) ||
 	    strcmp(r->head.s[0], "narration_id") != 0)
 		return 0;

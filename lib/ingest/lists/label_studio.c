@@ -16,7 +16,6 @@
 #include "ingest/list_format.h"
 
 #define Q text_quote
-#define SECONDS 1e6		/* longer than any video */
 #define FRAMES 100000000	/* more than a video has */
 
 /* A member of a row of JSON-MIN, or a cell: a text, JSON or neither. */
@@ -195,7 +194,7 @@ label_studio_value(struct label_studio *s, const struct json *v)
 		if (json_to_real(start, &part.begin) != 0 ||
 		    json_to_real(json_get(v, "end"), &part.end) != 0 ||
 		    part.begin < 0 || part.end <= part.begin ||
-		    part.end > SECONDS)
+		    part.end > LIST_TIME_MAX)
 			return fail("%sa result (wanted start and end in "
 			    "seconds, the end later)", label_studio_at(s));
 	}

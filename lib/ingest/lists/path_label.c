@@ -60,7 +60,7 @@ path_label_row(struct list_reading *r, const char *path, const char *middle,
 	    path_label_take_middle(r, middle, label, &frames) != 0)
 		return -1;
 	if (r->how->format == 0 && label != NULL && list_whole(label) == 0 &&
-	    text_real(label, 0, 1e6, &time) == 0)
+	    text_real(label, 0, LIST_TIME_MAX, &time) == 0)
 		return fail("%s: line %d: label %s (wanted an integer or a "
 		    "name; for times, a first line that names the fields, such "
 		    "as path,time_start,time_end)", r->name, r->line, Q(label));

@@ -14,7 +14,6 @@
 #include "ingest/list_format.h"
 
 #define Q text_quote
-#define SECONDS 1e6		/* longer than any video */
 
 struct via { struct list_reading *r; struct json *attributes; int unlabeled; };
 
@@ -87,8 +86,8 @@ via_part(const struct list_reading *r, struct list_part *p)
 	else if (times != NULL && (!json_is(times, '[') || n > 2 ||
 	    (n > 0 && (json_to_real(json_at(times, 0), &p->begin) != 0 ||
 	    json_to_real(json_at(times, n - 1), &p->end) != 0 ||
-	    p->begin < 0 || p->end > SECONDS || (p->end - p->begin) + half <=
-	    0))))
+	    p->begin < 0 || p->end > LIST_TIME_MAX ||
+	    p->end - p->begin + half <= 0))))
 		result = fail("%s: line %d: times %s (wanted [BEGIN,END] in "
 		    "seconds)", r->name, r->line, Q(text));
 	p->begin = fmax(p->begin - half, 0);
